@@ -2,7 +2,7 @@
 # last stage is the product; `--target development` also contains the sandbox provider and other stand-ins.
 #
 # Every stage starts from NODE_IMAGE. The tag moves; `npm run images:pin` writes the digest that a release was tested
-# with, here and in docker-compose.yml, and CI refuses a release without one.
+# with, here and in docker-compose.yml, and CI refuses a release without a digest.
 ARG NODE_IMAGE=node:24-bookworm-slim@sha256:235600a8101ab264e117b1768e925532262668dc9b581ef1dd7d96ced463b8e7
 FROM ${NODE_IMAGE} AS base
 RUN apt-get update \
@@ -34,11 +34,11 @@ COPY mikro-orm.config.ts ./
 COPY src src
 COPY workflows workflows
 COPY activities activities
-# Served to app developers, and to partners as packages.
+# The API serves these to app developers, and as packages to partners.
 COPY docs/app-first-hour.md docs/
 COPY sdk sdk
 COPY --from=development /app/dist dist
-# Nothing is written outside /tmp: run it with a read-only root, without capabilities (as docker-compose.yml does).
+# The product writes only to /tmp: run it with a read-only root, without capabilities (as docker-compose.yml does).
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM

@@ -22,7 +22,7 @@ import { countCpu, readUsage } from './usage.ts';
  */
 const rounds = argument('rounds', 5);
 const sliceSeconds = argument('seconds', 1);
-/** The pause between two slices, so that leftover work of one (connections, vacuum) does not count towards the next. */
+/** The pause between slices, so that leftover work of one (connections, vacuum) does not count towards the next. */
 const restMs = 500;
 const processes = argument('apis', 1);
 const isKeyed = flag('keys');
@@ -57,7 +57,7 @@ interface Cell extends Slice {
   hot: boolean;
   /** The ratio to (b) in the same rounds. */
   ofBare: number;
-  /** Into one hot cause: the ratio to random causes in the same rounds. */
+  /** For one hot cause: the ratio to random causes in the same rounds. */
   ofRandom: number;
 }
 
@@ -130,7 +130,7 @@ async function measure(what: What, connections: number, hot: boolean): Promise<S
   return { ...figures, cpu: { service: sum(Object.values(ofServices)) / answers, postgres: postgres / answers } };
 }
 
-/** The median of the ratios of one figure of two series, slice by slice. */
+/** The median ratio of the rates of two series, slice by slice. */
 const ratio = (over: readonly Slice[], under: readonly Slice[]): number =>
   median(over.map(({ perSecond }, round) => perSecond / (under[round]?.perSecond ?? Number.NaN)));
 
@@ -201,7 +201,7 @@ printTable(
 );
 await proveSums(stack, payers);
 if (problems.length === 0) {
-  say(`Sums are right: ${payments} payments acknowledged, each found, nothing else; every check_* view is empty.`);
+  say(`Sums are right: exactly the ${payments} acknowledged payments are stored; every check_* view is empty.`);
 }
 const memory = { figure: 'peak MB of a process of (c)', value: most('c', 'peakMegabytes'), most: mostMegabytes };
 endBench({ problems, bounds: [...cells.filter(({ what }) => what === 'c').flatMap(boundsOf), memory] }, say);

@@ -9,7 +9,7 @@ import { quantile } from './figures.ts';
 /** The number of accounts, users and causes; the first account is the hot one. */
 export const accountCount = 1000;
 
-/** The bare two-account transfer: a payment and nothing else. Debit before credit, never below zero. */
+/** The bare two-account transfer: a payment and nothing else. Balances never go below zero. */
 export const bareSchema = `
 create table bare_accounts (id uuid primary key, n integer unique not null, balance numeric(20, 4) not null check (balance >= 0))
   with (fillfactor = 60);
@@ -46,7 +46,7 @@ interface BareLoad {
 /** Whether pgbench is installed on this machine; the embedded package does not include it. */
 export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).status === 0;
 
-/** The bare transfer under load: by pgbench where installed, otherwise by our own clients. */
+/** Runs the bare transfer under load: by pgbench if installed, otherwise by our own clients. */
 export const runBareTransfer = (load: BareLoad): Promise<BareResult> =>
   hasPgbench() ? runPgbench(load) : runClients(load);
 

@@ -13,8 +13,8 @@ import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
  * Measures a batch of payouts over the signed API: how long the approval takes (it reserves the whole batch), how
- * fast its payouts are sent, and how much longer another partner's payouts take during it than before and
- * after. Fails when an item is not sent exactly once, and on a wrong sum or an error.
+ * fast its payouts are sent, and how much longer another partner's payouts take during the batch than before
+ * and after it. Fails if an item is not sent exactly once, and on a wrong sum or an error.
  */
 const count = argument('count', 1000);
 /**
@@ -76,7 +76,7 @@ const reservedIn = performance.now() - asked;
 const ends = createWatch(em, "select id from payout_batches where id = any(?::uuid[]) and status = 'completed'");
 let isCompleted = false;
 const completion = (async () => {
-  // A watch gives up after two minutes.
+  // A watch times out after two minutes.
   for (;;) {
     try {
       return await ends(id);

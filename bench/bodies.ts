@@ -9,9 +9,9 @@ import { readUsage } from './usage.ts';
 import { seedPartners } from './whole-stack.ts';
 
 /**
- * Sends an API process the worst bodies known, as each kind of sender, and prints which cost the most CPU for their
+ * Sends an API process the worst known bodies, as each kind of sender, and prints which cost the most CPU for their
  * size (docs/contract.md 0). `--random 300` sends 300 bodies of random forms and sizes; `--seed` makes them repeatable.
- * Fails when a body costs more than the bound or causes an avoidable 5xx.
+ * Fails if a body costs more than the bound or causes an avoidable 5xx.
  */
 const repeats = argument('repeats', 2);
 const random = argument('random', 0);
@@ -43,7 +43,7 @@ const proofs: Record<Sender, (body: Uint8Array, path: string) => Record<string, 
   nobody: () => ({}),
   user: asUser,
   uploader: asUser,
-  provider: () => ({ 'x-callback-token': must(stack.env.XENDIT_CALLBACK_TOKEN, 'it is set') }),
+  provider: () => ({ 'x-callback-token': must(stack.env.XENDIT_CALLBACK_TOKEN, 'the callback token is set') }),
   partner(body, path) {
     signed += 1;
     const { apiKey, signingSecret } = must(partners[signed % partners.length], 'there are partners');
@@ -58,7 +58,7 @@ const proofs: Record<Sender, (body: Uint8Array, path: string) => Record<string, 
   },
 };
 
-/** Sends it once; a connection closed while sending counts as an answer. */
+/** Sends the request once; a connection closed while sending counts as an answer. */
 async function send({ sender, path, body, headers, name }: WorstRequest): Promise<number> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -82,7 +82,7 @@ interface Cost {
   request: WorstRequest;
   status: number;
   ms: number;
-  /** Of the limit. */
+  /** CPU time as a share of the limit. */
   share: number;
 }
 
@@ -124,8 +124,8 @@ async function sendAll(): Promise<Cost[]> {
 for (const request of [...worstRequests(0.05)].filter((_, index) => index % 5 === 0)) await send(request);
 const byShare = (left: Cost, right: Cost) => right.share - left.share;
 const first = (random > 0 ? await drawRequests() : await sendAll()).sort(byShare).slice(0, shown);
-// The system counts CPU time in hundredths of a second, and garbage collection is unpredictable: the most expensive are
-// sent again.
+// The system counts CPU time in hundredths of a second, and garbage collection is unpredictable: the most expensive
+// requests are measured again.
 const costs: Cost[] = [];
 for (const { request } of first) costs.push(await measure(request, repeats * 6));
 costs.sort(byShare);

@@ -10,7 +10,7 @@ export interface Bound {
   wanted?: number;
 }
 
-/** The smallest run (`--smallest`) only shows that the bench works: its figures mean nothing and never fail it. */
+/** The smallest run (`--smallest`) only shows that the bench works: its figures mean nothing and never fail the run. */
 const isSmallest = flag('smallest');
 
 /**
@@ -32,7 +32,7 @@ export function keepBounds(bounds: readonly Bound[], say: (text: string) => void
 }
 
 /**
- * Finishes a bench: prints the problems, and fails on any problem, or on a missed bound unless it is the smallest run.
+ * Finishes a bench: prints the problems; fails on any problem and, except in the smallest run, on a missed bound.
  */
 export function endBench(
   { problems, bounds }: { problems: readonly string[]; bounds: readonly Bound[] },

@@ -151,7 +151,7 @@ printTable(
 );
 
 const problems: string[] = [];
-// After all contributions and pots, the payers and the holding accounts together hold what they did at the start.
+// After all contributions and pots, the payers' and holding accounts together hold as much as at the start.
 const [row] = await em().execute<{ whole: string }[]>(
   `select sum(b.balance)::numeric(20, 0)::text as whole from account_balances b join accounts a on a.id = b.account_id
    where a.kind in ('user', 'circle_holding')`,

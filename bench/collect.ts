@@ -14,7 +14,7 @@ import { seedPartners, startWholeStack } from './whole-stack.ts';
  * Measures partners' collections end to end, sequentially and fifty at once: a virtual account or a QRIS code is
  * created, paid in the sandbox, reported by its callback, settled, and reported to the partner by webhook. The baseline
  * is a workflow with the same calls to provider and partner and one row. Prints the CPU time of each part for one
- * payment. Fails when a payment is not settled or a webhook does not arrive, and on a wrong sum or an error.
+ * payment. Fails if a payment is not settled or a webhook does not arrive, and on a wrong sum or an error.
  */
 const rounds = argument('rounds', 3);
 const crowd = argument('crowd', 50);
@@ -29,7 +29,7 @@ const toldWithinMs = 120_000;
 type Mark = 'created' | 'settled' | 'told';
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Waiters for a payment's webhook, by its id; a webhook may arrive before anything waits for it. */
+/** Promises of each payment's webhook, by payment id; a webhook may arrive before anything waits for it. */
 const told = new Map<string, PromiseWithResolvers<void>>();
 function webhookOf(id: string): PromiseWithResolvers<void> {
   const known = told.get(id) ?? Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ await using stack = await startBenchStack();
 await using whole = await startWholeStack(stack, say, { WEBHOOK_ALLOW_LOOPBACK: 'true' });
 const bare = await startBareFlows(stack, whole, webhookUrl);
 const [partner] = await seedPartners(stack, [webhookUrl]);
-const { apiKey, signingSecret } = must(partner, 'one partner was asked for');
+const { apiKey, signingSecret } = must(partner, 'one partner is seeded');
 const client = createPartnerClient({
   baseUrl: `http://127.0.0.1:${whole.apiPort}`,
   apiKey,
@@ -111,9 +111,9 @@ const flows: [Flow<Mark>, Flow<Mark>] = [
       collect(
         async () => {
           made += 1;
-          const asked = { amount, ...must(methods[made % methods.length], 'there are two') };
+          const asked = { amount, ...must(methods[made % methods.length], 'there are two methods') };
           const { id, payment_code } = await client.payments.create(asked);
-          return { id, payment_code: must(payment_code, 'a payment is answered with its code') };
+          return { id, payment_code: must(payment_code, 'the response has the payment code') };
         },
         whole.providerUrl,
         settled,

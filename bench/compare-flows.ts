@@ -7,7 +7,7 @@ import { countCpu } from './usage.ts';
 /** A flow from request to completion. */
 export interface Flow<Mark extends string> {
   name: string;
-  /** Runs it once; returns the milliseconds until each of its marks. */
+  /** Runs the flow once; returns the milliseconds until each of its marks. */
   run(): Promise<Record<Mark, number>>;
   /** The parts whose CPU time is counted, by column name. */
   parts: Record<string, Part>;
@@ -25,8 +25,8 @@ export interface Comparison<Mark extends string> {
 }
 
 /**
- * Runs the flows in alternation, at each of the settings' concurrencies, after a round that is discarded. Prints the
- * median of the slices, and the CPU milliseconds that each part took for one. The first flow is the baseline.
+ * Runs the flows in alternation, at each of the settings' concurrencies, after a discarded round. Prints the medians of
+ * the slices, and each part's CPU milliseconds for one run of a flow. The first flow is the baseline.
  */
 export async function compareFlows<Mark extends string>(
   flows: readonly Flow<Mark>[],

@@ -25,7 +25,7 @@ const rounds = argument('rounds', 5);
 const seconds = argument('seconds', 6);
 const warmSeconds = argument('warm', 6);
 const completingSeconds = argument('completing', 10);
-/** The longest time for filling the worker's cache, before anything is measured. */
+/** The maximum time for filling the worker's cache, before anything is measured. */
 const fillingSeconds = argument('filling', 60);
 const crowd = 50;
 const concurrencies = [1, crowd];
@@ -43,7 +43,7 @@ const metricsPort = await findFreePort();
 await using whole = await startWholeStack(stack, say, { TEMPORAL_METRICS_PORT: String(metricsPort) });
 const bare = await startBare(whole, stack.env.XENDIT_SECRET_KEY ?? '');
 const [partner] = await seedPartners(stack, [null]);
-const nextPayment = paymentsOf(must(partner, 'one partner was asked for'));
+const nextPayment = paymentsOf(must(partner, 'one partner is seeded'));
 const nextBare = () => postJson('/', '{}', []);
 
 type What = 'bare' | 'payment';
@@ -81,7 +81,7 @@ const parts: Record<What, Partial<Record<(typeof columns)[number], Part>>> = {
   bare: { API: bare.route, worker: bare.worker, Temporal, sandbox },
 };
 
-/** Runs some work and returns the CPU time of each part during it, in milliseconds for each answer. */
+/** Runs the work and returns the CPU time of each part during it, in milliseconds for each answer. */
 async function withCosts<T extends { answers: number }>(
   what: What,
   work: () => Promise<T>,

@@ -8,9 +8,9 @@ import { flag, startBenchStack } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
- * For each size in `--rows`, fills a new database with a year of the platform, one operation for each row, and counts
- * the blocks that lists, statements, reservations, sweeps, checks and retention read of it. Fails when reads grow
- * faster than the answer itself. It compares blocks rather than times, so that load on the machine has no effect.
+ * For each size in `--rows`, fills a new database with that many operations of one year, and counts the blocks that
+ * lists, statements, reservations, sweeps, checks and retention read. Fails if reads grow faster than the answer.
+ * Compares blocks rather than times, so that load on the machine has no effect.
  */
 const sizes = (process.argv[process.argv.indexOf('--rows') + 1] ?? '')
   .split(',')
@@ -62,8 +62,8 @@ async function measure(rows: number): Promise<Found> {
       return counter.during(ask, { countsTotal });
     });
   }
-  // A full check reads everything it covers: its answer is the year. An empty result proves the year and the operations
-  // since. What a nightly check reads since the night before must not depend on the length of the year.
+  // A full check reads everything it covers, so the whole year counts as its answer. A check of recent rows must not
+  // read more after a larger year.
   const since = new Date(Date.parse(year.end) - (lately / rows) * 365 * 24 * 60 * 60 * 1000).toISOString();
   for (const { view } of await counter.ask<{ view: string }>(checkViews)) {
     await keep(view, () => counter.readEmpty(view, rows));

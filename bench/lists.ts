@@ -8,8 +8,8 @@ import { printTable } from './table.ts';
 
 /**
  * Measures the cost of a page of transactions with 10,000 rows and with 1,000,000 over the same 1,000 users, side by
- * side: an owner's and the platform's first page with its total, filtered ones, and one deep in the list by keyset.
- * Prints ratios; a wrong total or page fails.
+ * side: an owner's and the platform's first page with its total, filtered pages, and a page deep in the list by keyset.
+ * Prints ratios; fails on a wrong total or page.
  */
 const users = 1000;
 const sizes = { small: argument('small', 10_000), large: argument('large', 1_000_000) };
@@ -51,7 +51,7 @@ async function seed(stack: BenchStack, rows: number): Promise<Shelf> {
   const batch = 100_000;
   for (let from = 0; from < rows; from += batch) {
     await withTime(em, budgets.database.command, async (tx) => {
-      // Rows only, without triggers and foreign keys: only reading is measured.
+      // Without triggers and foreign keys, because only reading is measured.
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(
         `insert into transactions (id, user_id, amount, status, source_account_id, type, reference_type, reference_id,
@@ -132,7 +132,7 @@ const questions: Question[] = [
   },
 ];
 
-/** The median time of a page, alternating with the other data set so that both run under the same conditions. */
+/** The median time of a page in each data set, in alternation, so that both run under the same conditions. */
 async function ask({ path, token, count, name }: Question, shelves: readonly Shelf[]): Promise<number[]> {
   const medians = shelves.map((): number[] => []);
   for (let round = 0; round < rounds + 2; round += 1) {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { must } from '../src/shared/assert.ts';
 import { quantile } from './figures.ts';
 
-/** The load: the requests to send, and how their answers must begin. */
+/** The load: the requests to send, and the expected status. */
 export interface LoadOptions {
-  /** The target; connections are spread over several ports. */
+  /** The target port; connections are spread over several. */
   port: number | readonly number[];
   connections: number;
   seconds: number;
@@ -13,7 +13,7 @@ export interface LoadOptions {
   next: () => string;
   /** The status that every answer must have. */
   status: number;
-  /** Called with each answer's body, e.g. to store it. */
+  /** Called with each answer's body. */
   onAnswer?: (body: string) => void;
 }
 
@@ -22,7 +22,7 @@ export interface LoadResult {
   p50Ms: number;
   p99Ms: number;
   answers: number;
-  /** Answers with any other status, counted by status line; empty when there are none. */
+  /** The number of answers with other statuses, by status line. */
   errors: Record<string, number>;
 }
 
@@ -49,8 +49,8 @@ export function httpRequest(
 const headEnd = '\r\n\r\n';
 
 /**
- * Sends requests sequentially on each connection for `seconds`, and measures. Uses bare sockets: on a small machine the
- * generator shares the cores with the process it measures, so it does as little as possible.
+ * Sends requests sequentially on each connection for `seconds`, and measures them. Uses bare sockets, because on a
+ * small machine the generator shares the cores with the process that it measures.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const { connections, seconds, port } = options;

@@ -12,9 +12,9 @@ import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
  * Measures partners' payouts over the signed API, from the request until they are settled, sequentially and fifty at
- * once: of many partners, and of one, whose reservations wait for each other's lock. The baseline is a workflow with
- * the same two calls to the provider and one row. The sandbox needs 300 ms for a transfer. Fails when a payout does not
- * succeed, and on a wrong sum or an error.
+ * once: from many partners, and from one, whose reservations wait for each other's lock. The baseline is a workflow
+ * with the same two calls to the provider and one row. The sandbox takes 300 ms for a transfer. Fails if a payout does
+ * not succeed, and on a wrong sum or an error.
  */
 const rounds = argument('rounds', 3);
 const crowd = argument('crowd', 50);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { runChecks } from '../src/ledger/run-checks.ts';
 
-/** Each `check_*` view that is not empty, as a problem for `endBench`; none when the books balance. */
+/** Returns a problem for `endBench` for each `check_*` view that is not empty. */
 export async function findViolations(em: EntityManager): Promise<string[]> {
   const checks = await runChecks(em);
   return checks.flatMap(({ check, violations }) => (violations > 0 ? [`${check}: ${violations} violations`] : []));

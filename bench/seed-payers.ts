@@ -22,7 +22,7 @@ const pastAtOnce = 250;
 const ids = (count: number) => Array.from({ length: count }, newId);
 const array = (values: readonly string[]) => `{${values.join(',')}}`;
 
-/** Seeds through the ledger: balances come from journals, so every check holds. */
+/** Seeds payers and causes, with balances from journals, so that every check passes. */
 export async function seedPayers({ databaseUrl, owner, deps }: BenchStack, count: number): Promise<Payers> {
   const em = owner();
   const opening = 1_000_000_000;
@@ -55,8 +55,7 @@ export async function seedPayers({ databaseUrl, owner, deps }: BenchStack, count
      where id = any (?::uuid[])`,
     [array(causeIds)],
   );
-  // Earlier payments: on empty tables the planner would choose sequential scans for the first statements, and keep
-  // those plans.
+  // Earlier payments: with empty tables the planner would choose, and keep, sequential scans for the first statements.
   for (let from = 0; from < count; from += pastAtOnce) {
     const slice = (all: readonly string[]) => array(all.slice(from, from + pastAtOnce));
     await withTime(em, budgets.database.command, (tx) =>

@@ -31,10 +31,10 @@ export interface BenchStack extends AsyncDisposable {
   startBareRoute(options: object): Promise<{ port: number; part: Part }>;
 }
 
-/** Without `--durable`, commits do not wait for this machine's disk: only the work is measured. */
+/** Without `--durable`, commits do not wait for the disk, which is not measured. */
 const disk = (): Record<string, string> => (flag('durable') ? {} : { fsync: 'off', full_page_writes: 'off' });
 
-/** `settings` are further ones of the database, as for `postgres -c`. */
+/** Starts PostgreSQL with the schema; `settings` are further settings of the server, as for `postgres -c`. */
 export async function startBenchStack(more: { settings?: Record<string, string> } = {}): Promise<BenchStack> {
   const directory = mkdtempSync(join(tmpdir(), 'amanah-bench-'));
   const parts: Part[] = [];
@@ -115,7 +115,7 @@ export async function startBenchStack(more: { settings?: Record<string, string> 
   };
 }
 
-/** Updates the planner's statistics; on a large database this exceeds the normal statement timeout. */
+/** Vacuums and analyzes the database, without the statement time-out, which a large database would exceed. */
 export async function vacuum(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

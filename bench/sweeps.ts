@@ -8,8 +8,8 @@ import { argument, startBenchStack, vacuum } from './stack.ts';
 import { printTable } from './table.ts';
 
 /**
- * Measures how soon a sweep finds and claims orders that have all lost their workflows. Temporal is replaced by a
- * stand-in that accepts each start at once, or so many a second (`--starts`). Fails when an order is not woken, or is
+ * Measures how fast a sweep finds and claims orders that have all lost their workflows. Temporal is replaced by a
+ * stand-in that accepts each start at once, or so many a second (`--starts`). Fails if an order is not woken, or is
  * woken twice within a minute.
  */
 const rows = argument('rows', 100_000);
@@ -28,7 +28,7 @@ async function wake(id: string): Promise<void> {
 
 await using stack = await startBenchStack();
 await withTime(stack.owner(), budgets.database.command, async (tx) => {
-  // Rows only, without triggers and foreign keys: only finding them is measured.
+  // Without triggers and foreign keys, because only finding the rows is measured.
   await tx.execute("set local session_replication_role = 'replica'");
   await tx.execute(
     `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal, admin_fee,
@@ -55,7 +55,7 @@ while (woken.size < rows) {
 }
 const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
 const most = Math.max(...woken.values());
-// Unfinished ones are examined again after a minute.
+// A sweep may wake an open order again after a minute.
 if (woken.size !== rows || (most > 1 && seconds < 60))
   problems.push(`${woken.size} of ${rows} were woken, one ${most} times`);
 

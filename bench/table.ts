@@ -1,4 +1,4 @@
-/** Prints rows under headings in aligned columns: text to the left, figures to the right. */
+/** Prints rows under headings in aligned columns: text left-aligned, figures right-aligned. */
 export function printTable(heads: readonly string[], rows: readonly (readonly string[])[]): void {
   const all = [heads, ...rows];
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -32,11 +32,11 @@ function readProcesses(): Process[] | null {
   }
 }
 
-/** Null when it has since exited. */
+/** Null if the process has exited. */
 function readProcess(pid: number): Process | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may itself have brackets and spaces.
+    // The name, in parentheses, may itself contain parentheses and spaces.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const [parent, ticks] = [fields[1], fields.slice(11, 15)];
     return { pid, parent: Number(parent), cpuMs: ticks.reduce((total, each) => total + Number(each), 0) * tickMs };
@@ -54,7 +54,7 @@ function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   }
 }
 
-/** A part's usage so far: its process, a foreign one inside it, and their children. NaN without `/proc`. */
+/** A part's usage so far: its process, a foreign process inside it, and their children. NaN without `/proc`. */
 export function readUsage({ pid, inner = pid }: Pick<Part, 'pid' | 'inner'>): Usage {
   const processes = readProcesses();
   if (processes === null) return notReported;

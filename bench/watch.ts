@@ -5,8 +5,8 @@ const lookEveryMs = 5;
 const withinMs = 120_000;
 
 /**
- * Waits until rows are final, with one query for all of them, to keep the load on the database low. `sql` takes one
- * array of ids and selects, as `id`, those that are final. Throws after two minutes.
+ * Returns a function that waits until a row is final, with one query for all waiting rows, to keep the load on the
+ * database low. `sql` takes an array of ids and selects the final ones, as `id`. Waiting throws after two minutes.
  */
 export function createWatch(em: () => EntityManager, sql: string): (id: string) => Promise<void> {
   const waiting = new Map<string, { ended: () => void; failed: (error: Error) => void; until: number }>();

@@ -15,13 +15,12 @@ import { printTable } from './table.ts';
 import { seedPartners, startWholeStack } from './whole-stack.ts';
 
 /**
- * Measures how long a payment takes from being paid at the provider to being settled, sequentially: undisturbed, and
- * while another partner's endpoint leaves every webhook unanswered. The two alternate. Fails on an error or a wrong
- * sum.
+ * Measures the time from payment at the provider to settlement, sequentially: undisturbed, and while another partner's
+ * endpoint leaves every webhook unanswered. The two alternate. Fails on an error or a wrong sum.
  */
 const rounds = argument('rounds', 3);
 const perSlice = argument('payments', 200);
-/** Longer than a request may hang. */
+/** Longer than the time-out of a webhook request. */
 const settleMs = 1000 * argument('settle', 20);
 /** Webhooks waiting for the endpoint when a slice begins: more than a worker sends at once. */
 const backlog = argument('backlog', 200);
@@ -53,8 +52,8 @@ await using connection = {
   },
 };
 const partners = await seedPartners(stack, [null, url]);
-const payer = must(partners[0], 'two partners were asked for');
-const other = must(partners[1], 'two partners were asked for');
+const payer = must(partners[0], 'two partners are seeded');
+const other = must(partners[1], 'two partners are seeded');
 const em = () => stack.deps.orm.em.fork();
 const problems: string[] = [];
 
@@ -73,7 +72,7 @@ async function call(
   return JSON.parse(text).data;
 }
 
-/** Makes a payment and returns the milliseconds from its payment at the provider until it is settled. */
+/** Creates and pays a payment; returns the milliseconds from the payment at the provider to settlement. */
 async function settleOne(): Promise<number> {
   const body = { method: 'qris', amount: '20000' };
   const signature = createHmac('sha256', payer.signingSecret).update(JSON.stringify(body)).digest('hex');
@@ -93,7 +92,7 @@ async function settleOne(): Promise<number> {
   return performance.now() - paid;
 }
 
-/** Starts webhooks for the other partner. */
+/** Starts this many webhooks to the other partner. */
 async function tell(count: number): Promise<void> {
   const ids = await em().transactional((tx) =>
     Promise.all(
@@ -152,7 +151,7 @@ async function slice(hanging: boolean): Promise<number[]> {
   for (;;) {
     const left = await pending();
     if (left.length === 0) return latencies;
-    // The queued ones are sent at once.
+    // Sends the queued webhooks at once.
     await Promise.allSettled(left.map((id) => handle(id).signal('redeliveryAsked')));
     await sleep(2_000);
   }

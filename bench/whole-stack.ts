@@ -96,7 +96,7 @@ export interface BenchPartner {
   approver: { apiKey: string; signingSecret: string };
 }
 
-/** The demo users, and partners for them, each with its own webhook endpoint or none. */
+/** Creates the demo users and one partner for each entry, with its webhook endpoint or none. */
 export async function seedPartners(
   stack: BenchStack,
   webhookUrls: readonly (string | null)[],

@@ -3,9 +3,9 @@ import { runProgram } from './run-program.ts';
 
 const buildTimeoutMs = 30 * 60_000;
 const aliveEveryMs = 15_000;
-/** Packages that Go compiles for v1.5.1 with the tags below; only used to show progress. */
+/** How many packages Go compiles for v1.5.1 with the tags below; only used to show progress. */
 const packageCount = 1173;
-/** CPU seconds for a build with Go's cache empty. */
+/** CPU seconds for a build with an empty Go cache. */
 const buildSeconds = 330;
 
 /**
@@ -18,7 +18,7 @@ export interface TemporalBuild {
   /** The path of Go. */
   go: string;
   version: string;
-  /** The path of the binary. */
+  /** The directory for the binary. */
   directory: string;
   say: (sentence: string) => void;
   signal: AbortSignal;

@@ -6,7 +6,7 @@ import { cacheDirectory, type Part, type PartPlace, readPartOptions, startPart }
 
 const root = join(import.meta.dirname, '..');
 const keptBundles = 4;
-/** Longer than a stack that started with a bundle may need that bundle to restart its worker. */
+/** A running stack restarts its worker with the bundle it started with, so old bundles are kept this long. */
 const keptMs = 24 * 60 * 60 * 1000;
 const readyWithinMs = 180_000;
 
@@ -23,7 +23,7 @@ export function workflowBundleFile(): string {
   return join(cacheDirectory, `workflows-${hash.digest('hex').slice(0, 16)}.js`);
 }
 
-/** The workflow bundle, rebuilt when the sources have changed; returns its path. */
+/** Builds the workflow bundle if the sources have changed; returns its path. */
 export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   const file = workflowBundleFile();
   if (statSync(file, { throwIfNoEntry: false })) return file;
@@ -39,7 +39,7 @@ export async function ensureWorkflowBundle(part: PartPlace): Promise<string> {
   return file;
 }
 
-/** In its own process, so that bundling does not block the event loop. */
+/** Bundles in its own process, so that the event loop is not blocked. */
 async function run(): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { file } = readPartOptions() as { file: string };

@@ -23,7 +23,7 @@ export interface Credentials extends Record<DemoUserName, DemoUser> {
   gateway_callback_token: string;
 }
 
-/** The text at the end of a start: URLs, logins, the location of a partner's keys, and the commands to try next. */
+/** The text printed at the end of a start: URLs, logins, the location of a partner's keys, and the commands to try next. */
 export function describeStack(credentials: Credentials, dataDirectory: string, seconds: number): string {
   const { urls } = credentials;
   const file = `${dataDirectory}/${credentialsFile}`;

@@ -67,7 +67,7 @@ const organization = { name: 'Yayasan Contoh', email: 'office@yayasan-contoh.exa
 /** IDR, on each individual's account. */
 const openingBalance = '10000000.0000';
 
-/** The demo users, created when missing; can be repeated. Their passwords are set to the given ones. */
+/** Creates the missing demo users and sets all their passwords; can be repeated. */
 export async function ensureDemoData(
   em: EntityManager,
   sealer: Sealer,
@@ -151,7 +151,7 @@ async function findAccount(em: EntityManager, userId: string, organizationId: st
 }
 
 /**
- * Posted through the ledger as money from the gateway, which only the owner may post without a receipt. Posted once.
+ * Posts the opening balance once, as money from the gateway; only the owner may post that without a receipt.
  */
 async function giveOpeningBalance(em: EntityManager, userId: string, accountId: string): Promise<void> {
   await em.transactional(async (tx) => {

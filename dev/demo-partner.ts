@@ -23,7 +23,7 @@ export interface DemoPartner {
 export interface DemoPartnerOptions {
   secrets: Secrets['partner'];
   organizationId: string;
-  /** The platform user who sets the partner up. */
+  /** The id of the platform user who sets up the partner. */
   administrator: string;
   /** The partner's webhook URL; null when the sandbox is replaced. */
   webhookUrl: string | null;
@@ -39,8 +39,8 @@ const fees = [
 ] as const;
 
 /**
- * An active partner with one key that has every permission and one that approves, and with fees, limits and a webhook;
- * created when missing. Can be repeated.
+ * Creates the demo partner if it is missing: active, with a key that has every permission, a key that approves, fees,
+ * limits and a webhook. Can be repeated.
  */
 export async function ensureDemoPartner(
   em: EntityManager,

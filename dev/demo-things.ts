@@ -26,8 +26,8 @@ const products: Record<ProductKind, string> = {
 };
 
 /**
- * The initial content of an app's lists: an active cause, a public saving circle that waits for members, and an open
- * product of each kind. Each is created when there is none; can be repeated.
+ * Creates initial content for an app's lists: an active cause, a public saving circle that waits for members, and an open
+ * product of each kind. Creates each only if there is none; can be repeated.
  */
 export async function ensureDemoThings(
   em: EntityManager,

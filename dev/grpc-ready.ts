@@ -3,8 +3,8 @@ import { connect, constants } from 'node:http2';
 const callTimeoutMs = 2_000;
 
 /**
- * Whether a Temporal server answers for a namespace: one bare gRPC call (DescribeNamespace), because loading the whole
- * client just to wait would be slow.
+ * Resolves to whether a Temporal server answers for a namespace. Makes one bare gRPC call (DescribeNamespace), because
+ * loading the whole client just to wait would be slow.
  */
 export function answersForNamespace(address: string, namespace: string): Promise<boolean> {
   return new Promise((resolve) => {

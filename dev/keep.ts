@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 export interface KeepOptions {
   /** The signal that asks the foreign process to stop. */
   stopSignal: NodeJS.Signals;
-  /** The signal when it has not stopped within the grace period. */
+  /** The signal sent if it has not stopped within the grace period. */
   hardSignal: NodeJS.Signals;
   graceMs: number;
 }
@@ -30,7 +30,7 @@ export function keep(child: ChildProcess, { stopSignal, hardSignal, graceMs }: K
   if (process.channel && !process.connected) stop();
 }
 
-/** Reports to the parent in one sentence why this part cannot run, and exits. */
+/** Reports to the parent why this part cannot run, in one sentence, and exits. */
 export async function fail(sentence: string): Promise<never> {
   if (process.send) await new Promise((resolve) => process.send?.({ failed: sentence }, resolve));
   process.stderr.write(`${sentence}\n`);

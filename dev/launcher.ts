@@ -4,8 +4,8 @@ import { isRunning, type ProcessRecord, startMarkOf } from './process-records.ts
 const pollMs = 1_000;
 
 /**
- * Calls back when the npm that started this process has exited for any reason: killing npm does not reach us, as the
- * shell in between forwards no signals. Does nothing when npm did not start us.
+ * Calls back when the npm that started this process exits for any reason: killing npm does not stop us, because the
+ * shell in between forwards no signals. Does nothing if npm did not start us.
  */
 export function whenNpmEnds(callback: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -18,7 +18,7 @@ export function whenNpmEnds(callback: () => void): void {
   watch.unref();
 }
 
-/** Our parent, and when that is npm's shell, its parent too. */
+/** Our parent process and, if that is npm's shell, the shell's parent. */
 function findLaunchers(): ProcessRecord[] {
   const pids = [process.ppid];
   const stat = `/proc/${process.ppid}/stat`;

@@ -52,11 +52,11 @@ const lookedAt: Record<string, string> = {
 };
 
 /**
- * Licences that require more than a notice, of packages that stay on the machines of developers and CI: the Dockerfile
+ * Packages whose licences require more than a notice, allowed on the machines of developers and CI only: the Dockerfile
  * removes them from the image, where nothing loads them.
  */
 export const leftOut: Record<string, string> = {
-  // Browser data of the bundler that the Temporal worker brings; our bundle is built beforehand.
+  // Browser data for the Temporal worker's bundler; our bundle is built beforehand.
   'caniuse-lite': 'CC-BY-4.0',
 };
 
@@ -71,10 +71,10 @@ export function licensesOf(bill: unknown): Licensed[] {
     .toSorted((left, right) => left.name.localeCompare(right.name));
 }
 
-/** Allowed when every AND operand is allowed, or any OR operand. */
+/** Whether every AND operand is allowed, or any OR operand. */
 function isAllowed(expression: string): boolean {
   const inner = expression.replace(/[()]/g, '');
-  // Brackets were removed, so an expression with both operators is refused and must be checked by hand.
+  // Parentheses were removed, so an expression with both operators is refused and must be checked by hand.
   if (/ AND /.test(inner) && / OR /.test(inner)) return false;
   if (/ OR /.test(inner)) return inner.split(' OR ').some((id) => allowed.has(id));
   return inner.split(' AND ').every((id) => allowed.has(id));

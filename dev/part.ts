@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StackError } from './stack-error.ts';
 
-/** A part's message to its parent over IPC: `'ready'`, or the same with the foreign process that it holds. */
+/** A part's message to its parent over IPC, if it names the foreign process that it holds; otherwise just `'ready'`. */
 export interface ReadyMessage {
   ready: true;
   inner?: number;
@@ -31,7 +31,7 @@ export interface PartOptions {
   onGone?: (pid: number) => void;
   /** Aborts a start in progress. */
   signal?: AbortSignal;
-  /** Receives every other message that it sends over IPC. */
+  /** Receives every other IPC message from the part. */
   onMessage?: (message: unknown) => void;
 }
 
@@ -44,21 +44,21 @@ export interface PartExit {
 export interface Part {
   readonly name: string;
   readonly pid: number;
-  /** The foreign process that it holds (PostgreSQL, Temporal), if any. */
+  /** The pid of the foreign process that the part holds (PostgreSQL, Temporal), if any. */
   readonly inner: number | undefined;
   readonly details: unknown;
   readonly exited: Promise<PartExit>;
   isRunning(): boolean;
   send(message: object): void;
   kill(signal: NodeJS.Signals): void;
-  /** Asks it to stop, and kills it when it has not stopped within the grace period. */
+  /** Asks the part to stop, and kills it if it has not stopped within the grace period. */
   stop(graceMs?: number): Promise<void>;
 }
 
 const optionsVariable = 'PART_OPTIONS';
-/** Caches that one start leaves for the next. */
+/** Caches shared between starts. */
 export const cacheDirectory = join(import.meta.dirname, '..', 'node_modules', '.cache', 'amanah');
-/** Compiled code, which saves a second of CPU per start. */
+/** Node's compile cache, which saves a second of CPU per start. */
 const compiled = join(cacheDirectory, 'compiled');
 const defaultGraceMs = 15_000;
 const shownLogLines = 12;

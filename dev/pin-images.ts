@@ -1,6 +1,6 @@
 /**
  * `npm run images:pin`: writes the current digest of each tag into the Dockerfiles and docker-compose.yml, so that a
- * release is built from, and runs, what it was tested with. Needs docker with buildx, and the registry. `npm run
+ * release uses exactly the images it was tested with. Needs docker with buildx, and the registry. `npm run
  * images:check` lists the images without a digest, which a release (a commit with a tag `v*`) must not have: for a
  * release it exits with 1.
  */

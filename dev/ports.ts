@@ -26,7 +26,7 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** A free port; no other process here is given it while its server starts. */
+/** Returns a free port, reserved among our processes on this machine while its server starts. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(firstPort, lastPort + 1);
@@ -36,8 +36,8 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Reserves the UDP port of the same number, on which no part listens. When two processes look for ports at once, the
- * system gives it to only one, and releases it when that one dies.
+ * Reserves the UDP port of the same number, on which no part listens. If two processes look for ports at once, the
+ * system gives it to only one, and releases it when that process exits.
  */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
@@ -58,7 +58,7 @@ export interface KeptPorts<Name extends string> {
   moved: string[];
 }
 
-/** The ports of a data directory: chosen once and stored in it, so that links survive a restart. */
+/** Returns the ports of a data directory: chosen once and stored there, so that links survive a restart. */
 export async function keepPorts<Name extends string>(
   dataDirectory: string,
   names: readonly Name[],

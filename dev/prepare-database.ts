@@ -16,7 +16,7 @@ export interface PrepareOptions {
   keysOwnerUrl: string;
   /** The environment of the services: the database and its encryption keys. */
   services: Record<string, string>;
-  /** The data directory that contains the database; null for a database that the environment names. */
+  /** The data directory that contains the database; null if the environment names the database. */
   dataDirectory: string | null;
   /** The URL of the demo partner's webhooks. */
   webhookUrl: string | null;
@@ -94,7 +94,7 @@ async function run(): Promise<void> {
     await fail(`${error.message}${where}`);
   }
   process.send?.('migrated');
-  // The opening balances are journals that no use case posts and the application's role may not post.
+  // Only the owner may post the opening balances.
   const orm = await openDatabase({ url: ownerUrl, poolSize: 2, log: () => undefined });
   const keysOrm = await openDatabase({ url: config.KEYS_DATABASE_URL, poolSize: 2, log: () => undefined });
   const encryption = createSealer(config.DATA_ENCRYPTION_KEYS);

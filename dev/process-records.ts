@@ -34,7 +34,7 @@ export function startMarkOf(pid: number): string | undefined {
 export const isRunning = (record: ProcessRecord): boolean => startMarkOf(record.pid) === record.startMark;
 
 /**
- * The processes of a data directory, recorded on disk, so that the next start can stop those that a killed one left
+ * The processes of a data directory, recorded on disk, so that the next start can stop those that a killed stack left
  * running.
  */
 export class ProcessRecords {
@@ -52,13 +52,13 @@ export class ProcessRecords {
     this.#write();
   }
 
-  /** Removes a process that has exited from the record; one that outlived its keeper stays recorded. */
+  /** Removes a process from the record if it has exited; one that outlived its keeper stays recorded. */
   remove(pid: number): void {
     this.#records = this.#records.filter((record) => record.pid !== pid || isRunning(record));
     this.#write();
   }
 
-  /** Stops what an earlier, killed stack left running; returns the names of the parts that it had to stop. */
+  /** Stops the processes that a killed stack left running; returns the names of the parts stopped. */
   async endLeftovers(): Promise<string[]> {
     const left = readRecords(this.#file).filter(isRunning);
     await waitUntilGone(left, patienceMs);

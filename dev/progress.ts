@@ -8,7 +8,7 @@ export interface Progress {
 }
 
 const nameWidth = 18;
-/** A part that takes longer reports so, so that it does not seem to hang. */
+/** How often a starting part prints a line, so that it does not seem to hang. */
 const aliveEveryMs = 10_000;
 
 const inSeconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;

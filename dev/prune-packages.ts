@@ -10,7 +10,7 @@ import { basename, dirname, join, sep } from 'node:path';
 const remove = (path: string): void => rmSync(path, { recursive: true, force: true });
 const list = (directory: string): string[] => (existsSync(directory) ? readdirSync(directory) : []);
 
-/** Temporal's SDK ships its native library for every platform, and with its source. */
+/** Removes native libraries for other platforms, and their source, from Temporal's SDK. */
 function pruneTemporal(packages: string): void {
   const bridge = join(packages, '@temporalio', 'core-bridge');
   if (!existsSync(bridge)) return;
@@ -23,7 +23,7 @@ function pruneTemporal(packages: string): void {
   remove(join(bridge, 'sdk-core'));
 }
 
-/** Node includes the headers for compiling add-ons, which the image does not need where npm's own Node is used. */
+/** Removes our Node if npm's own can replace it, otherwise only the headers for compiling add-ons. */
 function pruneNode(packages: string, npmNode: string | undefined): void {
   const node = join(packages, 'node');
   if (!existsSync(join(node, 'bin', 'node'))) return;
@@ -37,7 +37,7 @@ function pruneNode(packages: string, npmNode: string | undefined): void {
   for (const name of list(join(node, 'node_modules'))) remove(join(node, 'node_modules', name, 'include'));
 }
 
-/** npm may itself run on the Node to be removed: in one of our scripts it does. */
+/** False for our own Node, on which npm runs inside our scripts. */
 const isOutside = (packages: string, program: string): boolean =>
   existsSync(program) && !realpathSync(program).startsWith(realpathSync(packages) + sep);
 
@@ -51,7 +51,7 @@ export function serves(version: string, ours: string): boolean {
   return major === ourMajor && (minor > ourMinor || (minor === ourMinor && patch >= ourPatch));
 }
 
-/** Second copies of the same code, and the viewer of browser recordings. Neither Node nor the bundler loads them. */
+/** Removes duplicate builds and the viewer of browser recordings, which neither Node nor the bundler loads. */
 function pruneCopies(packages: string): void {
   const telemetry = join(packages, '@opentelemetry');
   for (const name of list(telemetry)) remove(join(telemetry, name, 'build', 'esnext'));
@@ -60,7 +60,7 @@ function pruneCopies(packages: string): void {
 }
 
 /**
- * Source maps point to sources that most packages do not include; Node reads them only under `--enable-source-maps`.
+ * Removes source maps: most packages do not include the sources, and Node reads maps only under `--enable-source-maps`.
  */
 function pruneMaps(packages: string): void {
   for (const file of readdirSync(packages, { recursive: true, encoding: 'utf8' })) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** The oldest Python that the partners' client supports. */
 const oldest = [3, 11] as const;
 
-/** Why no Python here can be used, in one line; null when one can. */
+/** Returns, in one line, why no Python on this machine can be used; null if one can. */
 export function whyNoPython(): string | null {
   const asked = spawnSync('python3', ['-c', 'import ensurepip, sys; print(*sys.version_info[:2])'], {
     encoding: 'utf8',
@@ -16,8 +16,8 @@ export function whyNoPython(): string | null {
 }
 
 /**
- * Creates a virtual environment in the directory, with exactly what the requirements files pin by hash; returns its
- * `bin`.
+ * Creates a virtual environment in the directory, with exactly the packages that the requirements files pin by hash;
+ * returns the path of its `bin`.
  */
 export function makePythonEnvironment(directory: string, ...requirements: string[]): string {
   const run = (program: string, args: string[]) =>

@@ -6,12 +6,12 @@ export interface ProgramOptions {
   /** Stops the program when it aborts. */
   signal: AbortSignal;
   timeoutMs: number;
-  /** Receives each line of its error output; lines for which it returns true are not errors. */
+  /** Called with each line of error output; returns true for a line that is not an error. */
   onLine?: (line: string) => boolean;
 }
 
 /**
- * Runs a program that is stopped when we exit for any reason; resolves to null, or to the last line of its error
+ * Runs a program, and stops it when we exit for any reason; resolves to null, or to the last line of its error
  * output.
  */
 export function runProgram(program: string, args: string[], options: ProgramOptions): Promise<string | null> {

@@ -22,7 +22,7 @@ export function startS3(options: S3Options, part: PartPlace): Promise<Part> {
 
 async function run(): Promise<void> {
   const { directory, port, bucket, accessKeyId, secretAccessKey } = optionsSchema.parse(readPartOptions());
-  // The server checks signatures over queries that it encodes with this function; S3 also encodes these characters.
+  // The server encodes queries with this function before it checks their signature; S3 also encodes these characters.
   const encode = globalThis.encodeURIComponent;
   globalThis.encodeURIComponent = (text) =>
     encode(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -52,8 +52,8 @@ async function run(): Promise<void> {
 }
 
 /**
- * The SDK signs bucket calls as `/bucket/`, but the server would check them as `/bucket` and refuse them. It appends
- * this mount path to the bucket for virtual hosts.
+ * The SDK signs bucket calls as `/bucket/`, but the server would check them as `/bucket` and refuse them. For virtual
+ * hosts the server appends this mount path to the bucket.
  */
 function keepTrailingSlash(ctx: S3rverContext, next: () => Promise<void>): Promise<void> {
   if (/^\/[^/]+\/$/.test(ctx.path)) {
@@ -63,7 +63,7 @@ function keepTrailingSlash(ctx: S3rverContext, next: () => Promise<void>): Promi
   return next();
 }
 
-/** The server checks signatures, but accepts requests without one: files are private here too. */
+/** Refuses unsigned requests, which the server itself accepts. */
 function refuseUnsigned(ctx: S3rverContext, next: () => Promise<void>): Promise<void> {
   if ('authorization' in ctx.headers || 'X-Amz-Algorithm' in ctx.query) return next();
   ctx.status = 403;

@@ -8,7 +8,7 @@ export interface SandboxOptions {
   callbackUrl: string;
   callbackToken: string;
   secretKey: string;
-  /** The port of the mail server that catches mail; without it, none runs. */
+  /** The port of the mail server that catches mail; if unset, none runs. */
   smtpPort?: number;
   /** How long the silent accounts and amounts hold a connection open; until the caller closes it if unset. */
   silenceMs?: number;

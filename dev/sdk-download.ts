@@ -5,9 +5,9 @@ import { userCacheDirectory } from './user-cache.ts';
 
 export type SdkServer = 'dev-server' | 'time-skipping';
 
-/** A download that has not started within this time is aborted: behind some firewalls it hangs forever. */
+/** A download that has not started after this time is aborted: behind some firewalls it hangs forever. */
 const beginWithinMs = 15_000;
-/** A download without progress for this long is given up too. */
+/** A download without progress for this long is aborted too. */
 const stallMs = 60_000;
 const pollMs = 250;
 
@@ -24,8 +24,8 @@ export function findDownloaded(server: SdkServer): string | null {
 }
 
 /**
- * Lets the Temporal SDK download its server; returns its path, or null when the download does not start, fails or is
- * aborted.
+ * Has the Temporal SDK download its server; returns the server's path, or null if the download does not start, fails or
+ * is aborted.
  */
 export async function downloadBySdk(server: SdkServer, signal?: AbortSignal): Promise<string | null> {
   const directory = directoryOf(server);
@@ -70,7 +70,7 @@ function sizeOf(directory: string): number {
   );
 }
 
-/** In its own process: the download cannot be cancelled, so it must be possible to kill it. */
+/** Runs in its own process: the download cannot be cancelled, so the process is killed. */
 async function run(server: SdkServer, downloadDir: string): Promise<void> {
   process.on('disconnect', () => process.exit(1));
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');

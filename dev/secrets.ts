@@ -8,7 +8,7 @@ const random = (bytes: number): string => randomBytes(bytes).toString('base64url
 
 /** Each secret is generated once per data directory and kept there; a new field is generated at the next start. */
 export const secretsSchema = z.object({
-  /** The owner's. */
+  /** The password of the databases' owner. */
   databasePassword: z.string().default(() => random(18)),
   applicationPassword: z.string().default(() => random(18)),
   readerPassword: z.string().default(() => random(18)),

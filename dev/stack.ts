@@ -20,7 +20,7 @@ import { type SupervisedPart, supervise } from './supervisor.ts';
 import { startTemporal } from './temporal.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 
-/** Each group is stopped after the one before it: users before what they use. */
+/** Groups stop in this order: each part before the parts that it uses. */
 const stopOrder = [['api', 'worker'], ['sandbox'], ['temporal', 's3'], ['postgres']] as const;
 const logCheckMs = 60_000;
 type PartName = (typeof stopOrder)[number][number];
@@ -29,7 +29,7 @@ export interface StackInput {
   settings: Settings;
   env: NodeJS.ProcessEnv;
   progress: Progress;
-  /** Aborted to stop the stack, also while it starts. */
+  /** Aborting it stops the stack, also while it starts. */
   signal: AbortSignal;
 }
 
@@ -47,11 +47,11 @@ export class Stack {
     this.#records = new ProcessRecords(this.#directory);
   }
 
-  /** Starts every part that is not replaced. Throws StackError with a sentence when something cannot start. */
+  /** Starts every part that the environment does not replace. Throws StackError if a part cannot start. */
   async start(): Promise<Credentials> {
     const { settings, progress } = this.#input;
     const ended = await this.#records.endLeftovers();
-    if (ended.length > 0) progress.note(`Stopped what a killed stack had left running: ${ended.join(', ')}.`);
+    if (ended.length > 0) progress.note(`Stopped parts that a killed stack had left running: ${ended.join(', ')}.`);
     const { ports, moved } = await keepPorts(this.#directory, portNames);
     for (const sentence of moved) progress.note(sentence);
     const secrets = keepSecrets(this.#directory);
@@ -64,7 +64,7 @@ export class Stack {
     return this.#startParts(plan, secrets);
   }
 
-  /** Stops the running parts, users before what they use. */
+  /** Stops the running parts, each before the parts that it uses. */
   async stop(): Promise<void> {
     clearInterval(this.#logWatch);
     rmSync(join(this.#directory, 'environment.json'), { force: true });
@@ -72,8 +72,8 @@ export class Stack {
   }
 
   /**
-   * Starts all at once; API and worker as soon as their dependencies are ready, and the API only after the credentials
-   * file.
+   * Starts all parts at once, but API and worker only when their dependencies are ready, and the API only after the
+   * credentials file is written.
    */
   async #startParts(plan: Plan, secrets: Secrets): Promise<Credentials> {
     const { progress } = this.#input;
@@ -170,7 +170,7 @@ async function refuseTakenPort(variable: string, port: number): Promise<void> {
 
 const maximumLogBytes = 20 * 1024 * 1024;
 
-/** Moves a log above the maximum size to its one older file; the writers append, so they can keep writing. */
+/** Copies a log above the maximum size to `.1` and empties it; its writers append, so they can keep writing. */
 function boundLogs(directory: string): void {
   for (const name of readdirSync(directory).filter((entry) => entry.endsWith('.log'))) {
     const file = join(directory, name);

@@ -7,11 +7,11 @@ import { Stack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 import { asksForUsage, describeUsage } from './start-usage.ts';
 
-/** Ctrl-C reaches us from the terminal and again through npm: only a later one means "at once". */
+/** One Ctrl-C reaches us twice, from the terminal and through npm: only one after this time means "exit at once". */
 const sameRequestMs = 1_500;
 
 const write = (text: string): void => void process.stdout.write(text);
-/** The output is closed; the stack keeps running. */
+/** The stack keeps running when its output is closed. */
 process.stdout.on('error', () => undefined);
 
 async function main(): Promise<number> {
@@ -58,8 +58,8 @@ function askedToStop(stopping: AbortController): Promise<string> {
     resolve(reason);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
-  whenNpmEnds(() => stop('npm ended'));
-  if (process.channel) process.once('disconnect', () => stop('the starter ended'));
+  whenNpmEnds(() => stop('npm exited'));
+  if (process.channel) process.once('disconnect', () => stop('the parent process exited'));
   return promise;
 }
 

@@ -10,10 +10,10 @@ export interface SupervisedPart {
 
 const firstDelayMs = 500;
 const longestDelayMs = 10_000;
-/** A part that ran this long before it exited restarts after the first, short pause. */
+/** A part that ran for longer than this restarts after the shortest pause. */
 const steadyMs = 30_000;
 
-/** Starts a part and restarts it, with growing pauses, whenever it exits unasked; reports through `say`. */
+/** Starts a part and restarts it, with growing pauses, whenever it exits unexpectedly; reports through `say`. */
 export async function supervise(
   start: () => Promise<Part>,
   say: (sentence: string) => void,
@@ -31,7 +31,7 @@ export async function supervise(
       const { code, signal: killer } = await part.exited;
       if (stopping || signal.aborted) return;
       if (Date.now() - startedAt > steadyMs) delayMs = firstDelayMs;
-      say(`${name} ended (${killer ?? `code ${code}`}); starting it again`);
+      say(`${name} exited (${killer ?? `code ${code}`}); restarting it`);
       if (leftover) await endProcess(leftover);
       for (let started = false; !started; ) {
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
@@ -42,7 +42,7 @@ export async function supervise(
           started = true;
         } catch (error) {
           if (stopping || signal.aborted) return;
-          say(`${name} did not start again: ${Error.isError(error) ? error.message : String(error)}`);
+          say(`${name} did not restart: ${Error.isError(error) ? error.message : String(error)}`);
         }
       }
       say(`${name} runs again`);

@@ -7,12 +7,12 @@ import { connect, createServer, type Socket } from 'node:net';
  * - `delay`: each chunk is delayed by `ms` milliseconds, in both directions, in order.
  * - `black-hole`: connections stay open and carry nothing; held-back bytes continue when the mode changes.
  * - `refuse`: every connection is cut, and new ones are cut at once.
- * - `truncate`: an answer is cut after a number of its bytes.
+ * - `truncate`: the connection is cut after a number of bytes of the answer.
  * - `cut-after`: the connection is cut right after a request that contains the text has been sent, so that its answer
  *   is lost while its effect may have happened; with `once`, a single connection is cut, and then all pass. With
  *   `awayMs`, the other side is unreachable too, for that long.
- * - `hold-at`: turns into a `black-hole` at a request that contains the text, which is the first to be held back.
- * - `cut-before`: the connection is cut instead of sending a request that contains the text, which thus has no effect.
+ * - `hold-at`: becomes a `black-hole` at the first request that contains the text, which is held back too.
+ * - `cut-before`: the connection is cut before a request that contains the text is sent, so it has no effect.
  */
 export type ProxyMode =
   | { kind: 'pass' }
@@ -33,7 +33,7 @@ export interface TcpProxy extends AsyncDisposable {
   readonly cuts: number;
   /** Changes how bytes are treated, also on open connections. */
   set(mode: ProxyMode): void;
-  /** Cuts every open connection once (a reset, not a polite end). */
+  /** Resets every open connection once. */
   cut(): void;
   /** Sets other targets, used in turn by new connections; open ones stay where they are. */
   retarget(ports: readonly number[]): void;
@@ -74,7 +74,7 @@ export async function startTcpProxy(name: string, ports: readonly number[]): Pro
     if (awayMs === 0) return;
     setTimeout(cut, beforeCutMs);
     setTimeout(() => {
-      // Unless another fault was set in between.
+      // Another mode may have been set in between.
       if (mode === away) mode = { kind: 'pass' };
     }, awayMs).unref();
   };

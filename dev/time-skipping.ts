@@ -12,8 +12,8 @@ const mavenTimeoutMs = 10 * 60_000;
 const firstStartMs = 8_000;
 
 /**
- * The time-skipping test server: downloaded or fetched earlier, the SDK's own download now, or the artifact by Maven
- * with Java. Throws StackError when none of these works.
+ * Returns the path of the time-skipping test server: downloaded or fetched earlier, downloaded now by the SDK, or
+ * fetched by Maven with Java. Throws StackError if none of these works.
  */
 export async function findTimeSkippingServer(say: (sentence: string) => void): Promise<string> {
   const found = findDownloaded('time-skipping') ?? findFetched();
@@ -49,7 +49,7 @@ async function fetchByMaven(maven: string): Promise<string> {
     if (complaint !== null)
       throw new StackError(`The time-skipping test server could not be fetched by Maven: ${complaint}`);
     writeFileSync(join(draft, wrapperName), wrapperScript, { mode: 0o755 });
-    // Shut down cleanly, its first start leaves its classes cached: each later one is ready in a third of the time.
+    // A first start that shuts down cleanly caches the server's classes: later starts take a third of the time.
     spawnSync(join(draft, wrapperName), ['0'], { timeout: firstStartMs });
     if (!findFetched()) {
       rmSync(fetchedDirectory(), { recursive: true, force: true });
@@ -77,7 +77,7 @@ const projectFile = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** The server stops with the process that started it, however that exits: nothing else would stop it. */
+/** Stops the server when the process that started it exits for any reason: nothing else would. */
 const wrapperScript = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 starter=$PPID

@@ -1,6 +1,6 @@
 /**
- * Checks the draw of a saving circle's lottery offline: that the seed is the one committed to before the members
- * joined, and that the order follows from it.
+ * Checks the draw of a saving circle's lottery offline: the seed must match the commitment published before the members
+ * joined, and the order must follow from it.
  *
  *   curl -s $api/v1/saving-circles/$id/draw -H "authorization: Bearer $token" > draw.json
  *   npx node examples/verify-draw.ts draw.json <the commitment that you noted when you joined>

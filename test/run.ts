@@ -8,13 +8,13 @@ import { z } from 'zod';
 import { whenNpmEnds } from '../dev/launcher.ts';
 
 /**
- * `npm test`: the type check and the linter, each counted as one test, then the tests; ends with the slowest files, how many
- * type checks the whole took, and one line, `N passed, N failed`. Folders or files, and other arguments, go to jest.
+ * `npm test`: the type check and the linter, each counted as one test, then the tests; prints the slowest files, the
+ * total time in type checks, and `N passed, N failed`. Folders, files and other arguments are passed to jest.
  *
- * - `--full` runs everything in its full size, then a part of the fuzzing (test/fuzz), counted as one test, with a seed
- * that it prints (`AMANAH_FUZZ_SEED` sets one).
- * - `--shard 2/3` runs the second third of the files; the last part has the fuzzing.
- * - `--torture` ends with two minutes of random faults, always from the same seed, counted as one test.
+ * - `--full` runs everything in full size, then some fuzzing (test/fuzz), counted as one test, with a printed seed
+ * (`AMANAH_FUZZ_SEED` sets it).
+ * - `--shard 2/3` runs the second third of the files; the last shard runs the fuzzing.
+ * - `--torture` ends with two minutes of random faults with a fixed seed, counted as one test.
  * - `--most-type-checks 80` fails when the type check, the linter and the tests together take longer than 80 type checks.
  */
 const root = join(import.meta.dirname, '..');
@@ -47,19 +47,19 @@ type TestFile = z.infer<typeof jestReport>['testResults'][number];
 const slowestShown = 10;
 const shownLines = 12;
 
-/** The failures, by name, at the end of the output, enough to know where to look. */
+/** The failures, printed at the end of the output. */
 const failures: string[] = [];
 
 const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 
-/** Runs a program, of our packages or by its full path, in our terminal; returns whether it succeeded in time. */
+/** Runs a program, from our packages or by its full path, in our terminal; returns whether it succeeded in time. */
 function run(
   script: string,
   args: string[],
   { env = process.env, withinMs }: { env?: NodeJS.ProcessEnv; withinMs?: number } = {},
 ): Promise<boolean> {
   const node = ['--experimental-vm-modules', '--no-warnings', resolve(binaries, script), ...args];
-  // Nothing is sent on the channel: when it closes, the tests know that we have exited, for whatever reason.
+  // The channel carries no messages: when it closes, the tests know that we have exited.
   const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.current = started;
   const late = withinMs === undefined ? undefined : setTimeout(() => started.kill('SIGKILL'), withinMs);
@@ -90,7 +90,7 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     sayWhatIsSlow(report.testResults);
     failures.push(...report.testResults.flatMap(failuresOf));
     const complaints = existsSync(complaint) ? [readFileSync(complaint, 'utf8')] : [];
-    // No test and no teardown failed, so anything else that went wrong is a failure.
+    // No test or teardown failed, so jest itself did.
     if (failed + complaints.length === 0 && !endedWell) complaints.push('jest did not exit cleanly');
     failures.push(...complaints);
     return { passed: report.numPassedTests, failed: failed + complaints.length };
@@ -167,12 +167,12 @@ const [part, parts] = (/(?:^|\s)--shard[= ](\d+\/\d+)/.exec(argv.join(' '))?.[1]
 const hasFuzzing = values.full === true && part === parts;
 const torture = ['--seed', '399', '--minutes', '2', '--no-shrink'];
 /**
- * Every kind of caller, with few examples of each operation, which find widespread failures; `npm run test:fuzz` runs
- * them all.
+ * The callers, each with few examples of each operation, which find widespread failures; `npm run test:fuzz` runs more
+ * examples.
  */
 const fuzzed = 'nobody,individual,partner,organization_admin,platform_admin,platform_super_admin';
 /**
- * Half as many operations as had a successful call when this was written: a caller who is only refused finds nothing.
+ * Half as many operations as succeeded when this was written: a caller who is only refused finds nothing.
  */
 const succeeding = 'nobody:2,individual:18,partner:12,organization_admin:24,platform_admin:33,platform_super_admin:37';
 const fuzzSeed = process.env.AMANAH_FUZZ_SEED ?? String(randomInt(1, 2 ** 31));
@@ -180,9 +180,9 @@ const fuzz = [
   ...['--examples', '3', '--callers', fuzzed, '--least', succeeding],
   ...['--seed', fuzzSeed, '--phases', 'examples,fuzzing'],
 ];
-/** Minutes on two quiet cores; anything longer hangs. */
+/** The fuzzing takes some minutes on two quiet cores; a run this long hangs. */
 const fuzzMs = 30 * 60_000;
-/** It comes to rest within six minutes, or reports what did not. */
+/** The torture reports a finding if nothing comes to rest for six minutes. */
 const tortureMs = 20 * 60_000;
 const startedAt = performance.now();
 const secondsSince = (then: number) => (performance.now() - then) / 1000;

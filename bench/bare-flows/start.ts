@@ -5,11 +5,11 @@ import { startSandbox } from '../../dev/sandbox-part.ts';
 import type { BenchStack } from '../stack.ts';
 import type { WholeStack } from '../whole-stack.ts';
 
-/** The process of the baselines, with its own provider, whose callbacks the product never sees. */
+/** The baselines' process, with its own sandbox provider, so that its callbacks never reach the product. */
 export interface BareFlows {
   url: string;
   providerUrl: string;
-  /** Selects which of the given ids are settled, in a column `id`: SQL with one array of ids. */
+  /** SQL that takes an array of ids and selects the settled ones, as `id`. */
   settledSql: string;
   part: Part;
   sandbox: Part;

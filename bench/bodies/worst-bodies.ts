@@ -40,14 +40,14 @@ export function worstValues(bytes: number): WorstBody[] {
 }
 
 /**
- * As many different characters as there are: each is compared with all others when a host name is converted to ASCII.
+ * As many different characters as fit: when a host name is converted to ASCII, each is compared with all others.
  */
 const ideographs = (bytes: number): string =>
   Array.from({ length: Math.floor(bytes / 3) }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7919) % 20_000))).join(
     '',
   );
 
-/** Texts of about `bytes` on which a pattern may backtrack repeatedly, or which Unicode normalization has to sort. */
+/** Texts of about `bytes` that make patterns backtrack or Unicode normalization sort. */
 function* worstTexts(bytes: number): Generator<WorstBody> {
   const parts = [
     'x',

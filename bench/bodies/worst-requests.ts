@@ -34,7 +34,7 @@ function compressed(text: string, encoding: keyof typeof compressors): Uint8Arra
   return Uint8Array.from(compressors[encoding](`[${text},"${noise}"]`));
 }
 
-/** Every form for every kind of sender; `share` scales each to that fraction of its limit. */
+/** Every form of body for every kind of sender; `share` scales each to that fraction of its size limit. */
 export function* worstRequests(share = 1): Generator<WorstRequest> {
   for (const { sender, path, fields, bytes } of doors) {
     const size = Math.max(64, Math.floor(bytes * share) - 256);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { readPartOptions } from '../../dev/part.ts';
 import type { barePayment } from './bare-workflow.ts';
 
-/** A bare Koa route and, in another process of this script, a bare worker: an early return after one HTTP call. */
+/** By role, a bare Koa route or a bare worker: an early return after one HTTP call. */
 const options = z
   .object({
     role: z.enum(['route', 'worker']),

@@ -25,7 +25,7 @@ export function paymentsOf({ apiKey, signingSecret }: BenchPartner): () => strin
   return () => postJson('/v1/partners/payments', body, [...headers, `x-idempotency-key: ${randomUUID()}`]);
 }
 
-/** Pays at the provider, as the customer does. */
+/** Pays at the provider as the customer. */
 export async function payAtProvider({ providerUrl }: WholeStack, payment_code: string): Promise<void> {
   const answer = await fetch(`${providerUrl}/sandbox/pay`, {
     method: 'POST',

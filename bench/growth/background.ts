@@ -29,7 +29,7 @@ import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
 import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
-/** The owner of the database, the only role that may make rows due. */
+/** URLs for the database's owner, the only role that may make rows due. */
 export interface Owner {
   databaseUrl: string;
   owner(): EntityManager;
@@ -44,7 +44,7 @@ const storage = new Proxy(nothing, {
       : async () => (name === 'find' ? { contentType: 'text/plain', sizeBytes: 1, sha256: '' } : undefined),
 });
 
-/** Rows of each kind made due, in both the large and the small database. */
+/** How many rows of each kind are made due, in both the large and the small database. */
 const most = 20;
 
 /** A background step, how rows become due for it, and how often it runs before it is measured. */
@@ -59,7 +59,7 @@ const some = (table: string, where: string, order: string) =>
 
 const hourAgo = "now() - interval '1 hour'";
 
-/** The scheduled sweeps; no workflow is woken here. */
+/** The scheduled sweeps; no workflow is woken. */
 function sweepsOf(deps: Dependencies): Record<string, Step> {
   return {
     callbacks: {
@@ -150,7 +150,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
   return {
     'seal of what is not sealed yet': {
       before: 0,
-      // The year's seals were not signed by our key: the last one is signed again, so that the next can follow it.
+      // The year's seals were not signed with our key: the last one is signed again, so that the next can follow it.
       async due(tx) {
         const [last] = await tx.execute<{ number: number; at: string }[]>(
           'select number, sealed_at::text as at from seals order by number desc limit 1',
@@ -232,7 +232,7 @@ function stepsOf({ databaseUrl }: Owner, deps: Dependencies): Record<string, Ste
   };
 }
 
-/** Everything that runs in the background, with about as many due rows in the large database as in the small one. */
+/** All background work, with about as many due rows in the large database as in the small one. */
 export function backgroundQuestions(owner: Owner, deps: Dependencies): Question[] {
   const asked = (kind: string, steps: Record<string, Step>) =>
     Object.entries(steps).map(([name, { run, due, before = 2 }]): Question => {
@@ -244,7 +244,7 @@ export function backgroundQuestions(owner: Owner, deps: Dependencies): Question[
           await tx.execute("set local session_replication_role = 'replica'");
           if (typeof due === 'function') await due(tx);
           else for (const sql of due) await tx.execute(sql);
-          // Rows seen before the measurement are due again.
+          // Makes rows seen before the measurement due again.
           await tx.execute('delete from sweep_looks');
         });
       };

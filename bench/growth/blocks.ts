@@ -3,7 +3,7 @@ import { must } from '../../src/shared/assert.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { errorCodeOf } from '../../src/shared/errors.ts';
 
-/** As long as the product allows for one statement of a check. */
+/** The product's time-out for one statement of a check. */
 const longest = budgets.database.checks.statement;
 
 /** The settings the database needs to count what statements read. */
@@ -13,18 +13,18 @@ export const countingSettings = {
   'pg_stat_statements.track': 'top',
 };
 
-/** An operation's duration in milliseconds, and its reads. */
+/** The cost of an operation. */
 export interface Taken {
   ms: number;
   /** Blocks of 8 kB of tables and indexes that its statements read, from memory or disk. */
   blocks: number;
-  /** Rows that the nodes of its plan returned or removed, where known. Nested loops show here and not in blocks. */
+  /** Rows that its plan's nodes returned or removed, where known. Reveals nested loops, which blocks do not. */
   rows?: number;
-  /** Blocks of the statements that count its total, which are not included in `blocks`. */
+  /** Blocks read to count the list's total, not included in `blocks`. */
   counted?: number;
   /** The number of items returned. */
   answer: number;
-  /** The total rows of the list from which it returned a page. */
+  /** The total of the list of which a page was returned. */
   total?: number;
 }
 
@@ -43,7 +43,7 @@ const rowsIn = (node: Node): number =>
     (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)) +
   (node.Plans ?? []).reduce((sum, inner) => sum + rowsIn(inner), 0);
 
-/** Counts what all statements of a database read. */
+/** Counts the blocks that all statements in a database read. */
 export async function countBlocks(url: string) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -59,7 +59,7 @@ export async function countBlocks(url: string) {
     return { all: Number(rows[0]?.blocks), counts: Number(rows[0]?.counts) };
   };
   return {
-    /** Runs the work and returns its cost and its number of items; counting a total is measured separately. */
+    /** Runs the work and returns its cost; the cost of counting a total is returned separately. */
     async during(
       work: () => Promise<number | Pick<Taken, 'answer' | 'total'>>,
       { countsTotal = false } = {},
@@ -73,8 +73,8 @@ export async function countBlocks(url: string) {
       return countsTotal ? { ...taken, blocks: all - counts, counted: counts } : { ...taken, blocks: all };
     },
     /**
-     * Reads a view that must be empty and covers the given number of rows: in full, or from an instant on. Throws with
-     * its rows if there are any, and when it takes longer than the product allows a check.
+     * Reads a view that covers the given number of rows, in full or from an instant on. Throws if the view is not
+     * empty, or if reading takes longer than the product allows a check.
      */
     async readEmpty(view: string, answer: number, since?: string): Promise<Taken> {
       await client.query('begin');
@@ -105,7 +105,7 @@ export async function countBlocks(url: string) {
         answer,
       };
     },
-    /** Runs a statement as the owner, for what only the owner may read. */
+    /** Runs a statement as the owner. */
     async ask<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {
       return (await client.query<Row>(sql, values)).rows;
     },

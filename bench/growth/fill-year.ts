@@ -122,14 +122,14 @@ const things = (year: GrownYear): Thing[] => [
   ],
 ];
 
-/** Which rows to create, where not every number has one. */
+/** Conditions for tables in which not every number has a row. */
 const only: Record<string, string> = {
   saving_circle_rounds: openCircle('n'),
   seals: `day.ends + interval '46 minutes' < timestamptz ':end'`,
 };
 const dayEnds = `cross join lateral (select (${dayOf(first)} + n::int)::timestamp at time zone interval '7 hours' as ends) day`;
 
-/** Derived rows, as triggers would have maintained them. */
+/** Inserts the derived rows that triggers would have maintained. */
 const derived = [
   `insert into account_balances (account_id, shard, balance)
    select a.id, 0, coalesce(p.balance, 0) from accounts a
@@ -146,12 +146,12 @@ const derived = [
   `select setval('official_document_ids', :rows + 1)`,
 ];
 
-/** The year is written in slices, one after the other, so that rows lie in order of time, as in production. */
+/** The year is written in this many consecutive slices, so that rows are stored in order of time, as in production. */
 const parts = 20;
 
 /**
- * Fills a database with a year of the platform, as the owner, in large statements and without triggers: the `check_*`
- * views, not the way it was written, show that it obeys all laws.
+ * Fills a database with a year of operations, as the owner, in large statements and without triggers: the `check_*`
+ * views show that the result obeys all rules.
  */
 export async function fillYear(url: string, year: GrownYear): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -181,7 +181,7 @@ export async function fillYear(url: string, year: GrownYear): Promise<void> {
       for (const left of operations) await run(insertOf(left, from, to));
     }
     for (const sql of derived) await run(sql);
-    // For a partitioned table, also its months.
+    // Includes the monthly partitions.
     for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
     await client.query('do $$ begin while close_day() is not null loop end loop; end $$');
     await client.query('vacuum analyze');

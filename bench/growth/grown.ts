@@ -26,7 +26,7 @@ export const id = (kind: string, number = 'n'): string => {
 };
 
 /**
- * Operations come in tens: three payments of a partner, three donations, two top-ups, a payout, a contribution to a
+ * Every ten operations are three payments to a partner, three donations, two top-ups, a payout and a contribution to a
  * circle.
  */
 export const turn = '((n - 1) / 10)';
@@ -44,17 +44,17 @@ export const users = ({ rows }: GrownYear) => Math.max(20, Math.floor(rows / 100
 export const partners = ({ rows }: GrownYear) => 10 + Math.floor(rows / 5000);
 export const causes = ({ rows }: GrownYear) => Math.max(5, Math.floor(rows / 200));
 export const products = ({ rows }: GrownYear) => Math.max(2, Math.floor(rows / 500));
-/** Pairs, each with two turns: four contributions. */
+/** Circles of two members and two turns, with four contributions each. */
 export const circles = ({ rows }: GrownYear) => Math.floor(rows / 40);
 
 /**
- * One operation in fifty belongs to the person with the long history. Partners' operations are four in ten; five in six of these,
- * a third of all, belong to the big partner.
+ * One operation in fifty belongs to the user with the long history. Four in ten are partners'; five in six of these, a
+ * third of all, belong to the big partner.
  */
 const userNumber = `case when ${turn} % 50 = 0 then 1 else 2 + ${turn} % (:users - 1) end`;
 const partnerNumber = `case when ${turn} % 6 <> 5 then 1 else 2 + ${turn} % (:partners - 1) end`;
 const causeNumber = `case when ${turn} % 5 = 0 then 1 else 1 + ${turn} % :causes end`;
-/** One cause in five belongs to that user, the others to organizations. */
+/** One cause in five belongs to the user with the long history, the others to organizations. */
 export const isPersonal = (number: string) => `(${number}) % 5 = 2`;
 export const isForPerson = isPersonal(causeNumber);
 export const organizationOfCause = (number: string) => id('organization', `1 + (${number}) % :partners`);
@@ -78,7 +78,7 @@ export const isContribution = `${place} = 9 and not (${circleTurn} = 2 and ${isO
   and ${circleNumber} <= :circles`;
 export const isPot = `${isContribution} and ${turn} % 2 = 1`;
 export const openCircle = isOpenCircle;
-/** That user is in one circle in fifty, and in half of the open ones. */
+/** The user with the long history is in one circle in fifty, and in half of the open ones. */
 const memberUserNumber = (member: string) =>
   `case when (${member}) % 100 = 0 or (${member}) % 80 = 38 then 1 else 2 + (${member}) % (:users - 1) end`;
 export const memberUser = (member: string) => id('user', memberUserNumber(member));
@@ -87,7 +87,7 @@ export const memberAccount = (member: string) => id('account', memberUserNumber(
 export const clearing = `'${systemAccounts.gatewayClearing}'::uuid`;
 export const revenue = `'${systemAccounts.feeRevenue}'::uuid`;
 
-/** The last of every fifty operations adds the rarer rows; a tenth of those belong to the person. */
+/** Every fiftieth operation adds the rarer rows; a tenth of those belong to the user with the long history. */
 export const rare = 50;
 /** The number of the rare operation, from 1. */
 export const rareNumber = `(n / ${rare})`;

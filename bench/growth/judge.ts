@@ -1,9 +1,9 @@
 import type { Taken } from './blocks.ts';
 
-/** How much more may be read, as a factor and in blocks: a taller index, a split page, a plan with a bitmap. */
+/** Allowed growth, as a factor and in blocks, for a taller index, a split page, or a plan with a bitmap. */
 const slack = { factor: 1.5, blocks: 40 };
 
-/** Rows and blocks of a view below this are not compared: the planner chooses differently for a few pages. */
+/** Below these, a view's rows and blocks are not compared: the planner chooses differently for a few pages. */
 const fewRows = 10_000;
 const fewBlocks = 200;
 
@@ -13,18 +13,18 @@ function grows(name: string, smaller: Taken | undefined, larger: Taken | undefin
   const most = factor * Math.max(1, larger.answer / Math.max(1, smaller.answer));
   const isMore = (of: 'blocks' | 'rows', few: number) => (larger[of] ?? 0) > most * (smaller[of] ?? 0) + few;
   if (larger.rows === undefined) return isMore('blocks', slack.blocks);
-  // For a view read in full, rows are enough: a table that outgrows memory gets another plan, with other blocks.
-  // Between two nights blocks count too, because they also show what functions read.
+  // For a view read in full only rows are compared: a table that outgrows memory gets another plan, with other blocks.
+  // For recent rows blocks are compared too, because they include what functions read.
   return isMore('rows', fewRows) || (name.endsWith(', lately') && isMore('blocks', fewBlocks));
 }
 
-/** Whether the reads of the larger database have grown more than the rows returned. */
+/** Whether reads grew faster than the rows returned. */
 export const faster = (name: string, smaller: Taken | undefined, larger: Taken | undefined): boolean =>
   grows(name, smaller, larger, slack.factor);
 
 /**
- * Operations that are known to grow, and why that is acceptable; and the factor allowed for each item returned in a
- * database with ten times the operations, if it is more than tenfold. The default is twelvefold for tenfold.
+ * Operations that are known to grow, why that is acceptable, and the factor allowed for each item returned in a
+ * database with ten times the operations (12 by default).
  */
 const known: [name: RegExp, reason: string, most?: number][] = [
   [/^check_balances_match_postings, lately$/, 'current balances of all accounts are always read'],
@@ -43,7 +43,7 @@ const known: [name: RegExp, reason: string, most?: number][] = [
   ],
   [
     /^check_causes_keep_what_was_given, lately$/,
-    'the disbursements of a cause are summed up, each requested by a person',
+    'the disbursements of a cause are summed, each requested by a person',
     40,
   ],
   [
@@ -54,7 +54,7 @@ const known: [name: RegExp, reason: string, most?: number][] = [
     /^check_(partner_pending_matches_payments|reserved_matches_payouts), lately$/,
     "partners' current balances are always read",
   ],
-  [/^check_open_pool_matches_donations, lately$/, 'unallocated donations are always summed up'],
+  [/^check_open_pool_matches_donations, lately$/, 'unallocated donations are always summed'],
   [/^check_payout_tallies_match_payouts, lately$/, 'the payouts of two days are always counted'],
   [
     /^person \/(saving-circles|charitable-causes), /,
@@ -63,7 +63,7 @@ const known: [name: RegExp, reason: string, most?: number][] = [
   ],
   [
     /^step: seal of what is not sealed yet$/,
-    'each night scans two indexes of all journals once, relying on no date; it reads more for each journal once the database outgrows memory',
+    'each night scans two indexes of all journals, whatever their dates; it reads more for each journal once the database outgrows memory',
     7,
   ],
   [/, by number$/, 'a page by number reads all rows before it; `next` does not', 65],
@@ -71,8 +71,8 @@ const known: [name: RegExp, reason: string, most?: number][] = [
 ];
 
 /**
- * Why it is acceptable that something grows faster than its answer in databases of these sizes; undefined if it is not,
- * or not by this much.
+ * Returns why it is acceptable that an operation grows faster than its answer between databases of these sizes;
+ * undefined if it is not acceptable, or not by this much.
  */
 export function knownGrowth(
   name: string,
@@ -87,22 +87,22 @@ export function knownGrowth(
   return isMore ? undefined : reason;
 }
 
-/** Lists that rightly do not grow with the platform, and why; including those that may be empty. */
+/** Lists that need not grow with the platform, and why; `mayBeEmpty` marks those that may be empty. */
 const steady: [name: RegExp, reason: string, mayBeEmpty?: true][] = [
   [/^platform \/events, /, 'matches are counted up to 100,000'],
-  [/^platform \/payments\/orders, /, 'everybody reads their own, and the platform pays for nothing', true],
-  [/^platform \/acl\/permissions, /, 'as many as the release ships, as recent as its migration', true],
+  [/^platform \/payments\/orders, /, 'everybody reads only their own orders, and the platform has none', true],
+  [/^platform \/acl\/permissions, /, 'the migration creates them', true],
   [/^platform \/acl\/roles, /, 'the platform and its organizations write a few'],
   [/^platform \/organizations\/(sizes|industries), /, 'the platform writes a few'],
   [/^platform \/documents\/categories, /, 'the platform writes a few'],
-  [/^platform \/saving-circles\/\{id\}\/contributions, /, 'of one circle'],
-  [/^platform \/payouts\/stuck, /, 'what is waiting at one moment, which may be nothing', true],
+  [/^platform \/saving-circles\/\{id\}\/contributions, /, 'contributions to one circle'],
+  [/^platform \/payouts\/stuck, /, 'only currently stuck payouts, which may be none', true],
   [/^partner \/partners\/payments\/\{id\}\/refunds, /, 'refunds of one payment, which never exceed it'],
   [/^partner \/partners\/webhook-endpoints, /, 'at most ten for each partner'],
   [/^platform \/partner-accounts\/\{id\}\/webhook-endpoints, /, 'at most ten for each partner'],
 ];
 
-/** The faults in the pages of a list in databases of growing size: a page is empty, or the list does not grow. */
+/** Returns why a list's pages prove nothing about growth (a page is empty, or the list does not grow), or undefined. */
 export function hollow(
   name: string,
   pages: readonly (Taken | undefined)[],
@@ -112,7 +112,7 @@ export function hollow(
   if (totals.includes(undefined)) return undefined;
   const [, reason, mayBeEmpty = false] = steady.find(([pattern]) => pattern.test(name)) ?? [];
   if (!mayBeEmpty && pages.some((page) => page?.answer === 0)) return 'a page has no rows, so its plan proves nothing';
-  // Lists with few rows in any year show growth only in a database ten times as large.
+  // A list with few rows grows measurably only if the database is ten times as large.
   const grows = totals.every(
     (total, index) =>
       index === 0 || Number(sizes[index]) < 10 * Number(sizes[index - 1]) || Number(total) > Number(totals[index - 1]),

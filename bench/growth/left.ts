@@ -1,12 +1,12 @@
 import { at, id } from './grown.ts';
 
 /**
- * The rows that a run of operations writes to one table: columns, a `select` list over `n`, which operations write one,
- * and, if set, that only every `every`-th operation is considered.
+ * The rows that operations write to one table: columns, a `select` list over `n`, a condition for the operations that
+ * write one, and optionally `every`, to consider only every `every`-th operation.
  */
 export type Left = readonly [table: string, columns: string, select: string, where: string, every?: number];
 
-/** The rows of a journal: kind, id, business key, postings, and which operations post it. */
+/** The rows of a journal in each of its tables, for the operations that post it. */
 export function journal(
   kind: string,
   journalId: string,
@@ -31,12 +31,12 @@ export function journal(
 
 /** One seal for each day, UTC+7, starting with the first day. */
 export const dayOf = (instant: string): string => `(${instant} at time zone interval '7 hours')::date`;
-/** Whether the day was sealed before the year ended: sealing happens some minutes into the next day. */
+/** Whether the day was sealed before the year ended: a day is sealed 46 minutes into the next. */
 export const isSealedDay = (day: string): string =>
   `(${day} + 1)::timestamp at time zone interval '7 hours' + interval '46 minutes' < timestamptz ':end'`;
 const sealOf = `1 + (${dayOf(at())} - ${dayOf(at('1'))})`;
 
-/** The rows of only every `every`-th operation; the others are skipped. */
+/** Limits the rows to every `every`-th operation. */
 export const onlyEvery = (every: number, lefts: readonly Left[]): Left[] =>
   lefts.map(([table, columns, select, where]) => [table, columns, select, where, every]);
 

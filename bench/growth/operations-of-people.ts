@@ -162,7 +162,7 @@ const contributions: Left[] = [
   event('saving_circle', circle, contributor, isContribution),
 ];
 
-/** Read events for their whole retention period, plus one day that is due for deletion. */
+/** Events of reads for their retention period, plus one day that is due for deletion. */
 const readings: Left[] = [
   [
     'events',

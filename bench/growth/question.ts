@@ -1,22 +1,22 @@
-/** Sends a request to the product and returns how many items it returned; what it reads may grow with that number. */
+/** A request to the product; `ask` returns the number of items returned, with which its reads may grow. */
 export interface Question {
   name: string;
-  /** How often it runs before it is measured, so that a new connection's reads of the catalogue do not count. */
+  /** How often `ask` runs before it is measured, so that a new connection's reads of the catalogue do not count. */
   before?: number;
-  /** Makes something due, after the warm-up. */
+  /** Makes rows due, after the warm-up. */
   prepare?(): Promise<void>;
-  /** Whether it also counts a total, which grows with the list: those reads are counted separately. */
+  /** Whether `ask` also counts a list's total; those reads grow with the list and are counted separately. */
   countsTotal?: boolean;
   ask(): Promise<number | Page>;
 }
 
-/** A page of a list: how many rows it has, and how many the whole list has. */
+/** A page of a list: its number of rows, and the list's. */
 export interface Page {
   answer: number;
   total: number;
 }
 
-/** The waker of sweeps: does nothing and always succeeds. */
+/** Stands in for the workflows that sweeps wake: every call succeeds and does nothing. */
 export const nobody = new Proxy({}, { get: () => async () => undefined }) as never;
 export const failed = () => {
   throw new Error('a sweep could not wake a workflow');

@@ -20,14 +20,14 @@ export interface Subjects {
   /** A cause with many donations. */
   causeId: string;
   circleId: string;
-  /** An instant with a tenth of the year before it, ISO 8601 with microseconds. */
+  /** The instant at a tenth of the year, ISO 8601 with microseconds. */
   early: string;
   /** A day of UTC+7 in the middle of the year. */
   day: string;
-  /** Old ones of the partner. */
+  /** An old payment and an old payout of the partner. */
   paymentId: string;
   payoutId: string;
-  /** Open ones, to be settled. */
+  /** Open orders, to be settled. */
   orders: { id: string; methodId: string }[];
   /** The provider's records of the day. */
   records: ProviderRecord[];
@@ -37,7 +37,7 @@ interface Answer {
   data?: Record<string, unknown>;
 }
 
-/** The number of rows in an answer: the length of its first array. */
+/** The number of rows in a response: the length of its first array. */
 async function rowsOf(response: Response): Promise<number> {
   return (await pageOf(response)).answer;
 }
@@ -56,8 +56,8 @@ async function pageOf(response: Response): Promise<Page> {
 type Reader = 'person' | 'platform' | 'partner';
 
 /**
- * Every list of the API, by caller, named as in the OpenAPI document, with a filter where it has one: a filtered page
- * is read in addition to its first page and a deep one.
+ * Every list of the API, by caller, named as in the OpenAPI document, with a filter where it has one. Of each list the
+ * first page, a deep page and, with a filter, a filtered page are read.
  */
 export const lists: readonly (readonly [as: Reader, path: string, filter?: string])[] = [
   ['person', '/v1/accounts', 'kind=user'],
@@ -114,7 +114,7 @@ export const lists: readonly (readonly [as: Reader, path: string, filter?: strin
   ['partner', '/v1/partners/webhook-deliveries', 'status=delivered'],
 ];
 
-/** One list of each kind of paging; its last page is read by number, too. */
+/** One list of each kind of paging: these lists' last pages are read by number, too. */
 const numbered: ReadonlySet<string> = new Set([
   'person /v1/transactions',
   'person /v1/donations',
@@ -137,10 +137,10 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
     payments: paymentId,
     type: 'image',
   };
-  /** The ids of most lists are UUIDs, those of some are numbers. */
+  /** A position in a list: the ids of most lists are UUIDs, those of some are numbers. */
   const placeIn = (path: string) =>
     `${subjects.early} ${path === '/v1/official-documents' ? '9223372036854775807' : 'ffffffff-ffff-4fff-bfff-ffffffffffff'}`;
-  /** The position of a client that has followed the pages from the first one; for a list of one page, that page. */
+  /** The query of a client that has followed `next` deep into the list; for a list of one page, that page. */
   const readOnTo = async (as: Reader, path: string): Promise<string> => {
     const { data, ...envelope } = (await (await get(as, path)).json()) as Answer & { next?: string };
     const { next } = (data ?? envelope) as { next?: string };
@@ -175,7 +175,7 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
   });
 }
 
-/** Documents and history: one item, or everything in a period. */
+/** Statements, settlements, timelines, balances and limits. */
 function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: number): Question[] {
   const until = new Date(Date.parse(`${day}T00:00:00+07:00`) + 3 * 24 * 60 * 60 * 1000).toISOString();
   const lines = async (response: Response) => {
@@ -192,7 +192,7 @@ function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: n
         lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${encodeURIComponent(until)}`, csv)),
     },
     {
-      // Exports one minute: postings before and after it must not matter.
+      // A statement of one minute must not read earlier or later postings.
       name: 'statement of an old account, a minute long ago',
       ask: async () => lines(await fetch(`${statement}?from=${day}T00:00:00%2B07:00&to=${day}T00:01:00%2B07:00`, csv)),
     },
@@ -217,7 +217,7 @@ function storyQuestions({ person, partner, day, ...subjects }: Subjects, port: n
   ];
 }
 
-/** Movements of money. */
+/** Operations that move or reconcile money. */
 function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
   const em = () => deps.orm.em.fork();
   return [
@@ -268,7 +268,7 @@ function moneyQuestions(subjects: Subjects, deps: Dependencies): Question[] {
   ];
 }
 
-/** Every request sent to a grown database, in an order in which none affects the later ones. */
+/** Every request sent to a grown database, in an order in which no request affects later ones. */
 export function questionsOf(
   subjects: Subjects,
   { deps, port, ...owner }: { deps: Dependencies; port: number } & Owner,

@@ -102,7 +102,7 @@ interface Sent {
   where: string;
 }
 
-/** A payout with its journals, its attempt and the provider's answer; if returned, the bank reversed it. */
+/** The rows of a payout: its journals, attempt and provider's answer; `isReturned` selects those the bank reversed. */
 function sent({
   name,
   family,
@@ -173,7 +173,7 @@ function sent({
 }
 
 const withdrawal = id('withdrawal');
-/** The bank returned one in seven. */
+/** The bank returned one withdrawal in seven. */
 const cameBack = `${rareNumber} % 7 = 3`;
 const aboutWithdrawal = ['account_top_up', withdrawal, 'external_withdrawal'] as [string, string, string];
 const withdrawals: Left[] = [
@@ -212,7 +212,7 @@ const withdrawals: Left[] = [
   opening('withdrawal', withdrawal, always),
 ];
 
-/** Every other one is of the cause with the most donations, the others of all causes of organizations. */
+/** Every second disbursement is from the cause with the most donations, the others from all causes of organizations. */
 const spender = `case when ${rareNumber} % 2 = 1 then 1 else 1 + ${turn} % :causes end`;
 const isSpent = `not (${isPersonal(spender)})`;
 const spenderAccount = id('cause account', spender);
@@ -263,7 +263,7 @@ const disbursements: Left[] = [
   opening('withdrawal', disbursement, isSpent),
 ];
 
-/** A part of the first of the same ten operations, a payment that was paid. */
+/** A partial refund of the partner's payment nine operations earlier. */
 const refund = id('refund');
 const refunds: Left[] = [
   ...sent({
@@ -327,7 +327,7 @@ const openDonations: Left[] = [
 ];
 
 const subscription = id('subscription');
-/** Less than a month has passed since the first payment; older ones were stopped a day later. */
+/** Started less than a month ago; older subscriptions were stopped after a day. */
 const isActive = 'n > :rows * 0.95';
 const subscriptions: Left[] = [
   ...balancePayment('charitable_cause_donate', 'subscribed', 10000, id('cause account', '1'), ['donation', causeOne]),
@@ -357,7 +357,7 @@ const subscriptions: Left[] = [
   opening('donation_subscription', subscription, always),
 ];
 
-/** Of three goals one is active and was also paid into through the gateway, one reached its target, one was closed. */
+/** Of three goals one is active and was also paid into through the gateway, one has its target, one is closed. */
 const goal = id('goal');
 const goalAccount = id('goal account');
 const goalOrder = id('goal order');
@@ -487,7 +487,7 @@ const strays: Left[] = [
   ],
 ];
 
-/** Two in three are pictures of a cause; one in five is public. */
+/** Two documents in three are pictures of a cause; one in five is public. */
 const isPicture = `${rareNumber} % 3 <> 2`;
 const scan = id('scan');
 const documentColumns = `id, url_sealed, url_hash, document_type, product_type, product_id, visibility, category_id,
@@ -518,7 +518,7 @@ const documents: Left[] = [
   ],
 ];
 
-/** What the last of every fifty operations writes in addition to its own rows. */
+/** The rows that every fiftieth operation writes in addition to its own. */
 export const rareOperations: readonly Left[] = onlyEvery(rare, [
   ...withdrawals,
   ...disbursements,

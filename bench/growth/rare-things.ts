@@ -1,12 +1,12 @@
 import { at, causes, type GrownYear, id, operator, partners, products, reservedOf, users } from './grown.ts';
 
-/** Columns, a `select` list over `n`, and how many there are. */
+/** Rows of a table: columns, a `select` list over `n`, and the number of rows. */
 export type Thing = [table: string, columns: string, select: string, count: number];
 
 const first = at('1');
 const sealed = `repeat('x', 300)`;
 
-/** Rows of people and organizations besides their operations: a few of that user's per number of operations. */
+/** Rows of people and organizations besides their operations; the user with the long history has several of some. */
 export const rareThings = (year: GrownYear): Thing[] => [
   [
     'users',
@@ -89,7 +89,7 @@ export const rareThings = (year: GrownYear): Thing[] => [
     15,
   ],
   [
-    // Proposed a minute apart: half of them have waited longer than a proposal lives.
+    // Proposed a minute apart: half of them have already lapsed.
     'decisions',
     'id, kind, donation_id, note, evidence, proposed_by, created_at',
     `${id('proposal')}, 'refund_donation', ${id('donation', '10 * n - 6')}, 'Asked by the donor',

@@ -7,7 +7,7 @@ import { placeOfDetails as placeOfOfficialDocument } from '../../src/people/offi
 import type { Place, Sealer } from '../../src/platform/encryption/sealer.ts';
 import { textArray } from '../../src/shared/postgres.ts';
 
-/** Rows of a list to seal from a position on: more than a page, whatever the filter. */
+/** How many rows of a list to seal from a position on: more than any page. */
 const shown = 100;
 
 interface Shown {
@@ -18,8 +18,8 @@ interface Shown {
 }
 
 /**
- * Seals the fields that pages of lists show. The year is not filled with sealed fields, because that would cost more
- * than everything else. Only the rows of the first pages, and of those after `early`, are sealed.
+ * Seals the fields that pages of lists show: only those of the first pages and of the pages at `early`, because sealing
+ * the whole year would cost more than everything else.
  */
 export async function sealShown(
   em: EntityManager,

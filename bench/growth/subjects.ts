@@ -9,7 +9,7 @@ import { type GrownYear, id, ofYear } from './grown.ts';
 import type { Subjects } from './questions.ts';
 import { sealShown } from './seal-shown.ts';
 
-/** Creates the callers and finds their subjects: the user and the partner with the most data, and the platform. */
+/** Creates the callers (the user and the partner with the most data, and the platform) and finds their resources. */
 export async function findSubjects(stack: BenchStack, year: GrownYear, port: number): Promise<Subjects> {
   const em = stack.owner();
   const platformId = newId();

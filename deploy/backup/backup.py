@@ -32,7 +32,7 @@ hour = int(os.environ.get("BACKUP_HOUR_UTC", "19"))
 port = int(os.environ.get("BACKUP_METRICS_PORT", "9187"))
 elsewhere = os.environ.get("BACKUP_S3", "").rstrip("/")
 for empty in [key for key, value in os.environ.items() if key.startswith("AWS_") and not value]:
-    # The SDK would use the empty value.
+    # The SDK would use an empty value.
     del os.environ[empty]
 settings = home / "barman.conf"
 # Holds the copy's address and its last WAL segment.
@@ -229,7 +229,7 @@ def refuse_full(directory: pathlib.Path) -> None:
 
 
 def is_since(first: str, segment: str) -> bool:
-    """After its timeline, a segment's name increases with the WAL; timeline histories are small and always needed."""
+    """After the timeline, segment names increase with the WAL; timeline histories are small and always needed."""
     return "." in segment or segment[8:] >= first[8:]
 
 

@@ -32,13 +32,13 @@ export const nameAtBank = (longest: number) =>
     .max(longest)
     .regex(/^[\x20-\x7e]*$/, 'must be Latin letters without accents, digits and punctuation');
 
-/** Throws, as the bank declines it, for more than the bank accepts into one of its virtual accounts at once. */
+/** Throws if the amount exceeds the bank's maximum for one payment into a virtual account. */
 export function requirePayableInto(bank: string, amount: number): void {
   const most = bank === 'BCA' ? mostAtBca : mostAtOnce;
   if (amount > most) throw new WireError(400, 'MAXIMUM_AMOUNT_LIMIT_ERROR', `${bank} accepts at most ${most} at once`);
 }
 
-/** A number in this bank's format; random, so the caller checks that it is free. */
+/** Returns a random number in this bank's format; the caller checks that it is free. */
 export function drawAccountNumber(bank: string): string {
   const shape = Object.entries(shapes).find(([code]) => code === bank)?.[1];
   if (!shape) throw new RangeError(`no virtual accounts at ${bank}`);

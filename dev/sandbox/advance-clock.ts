@@ -11,8 +11,8 @@ export interface Moved {
 }
 
 /**
- * Shortens the wait of everything that is waiting in the sandbox by this many milliseconds; things created later are
- * not affected.
+ * Moves everything scheduled in the sandbox forward by this many milliseconds; things created later are not
+ * affected.
  */
 export function advanceClock(store: Store, ms: number): Moved {
   return store.transaction(() => {

@@ -9,7 +9,7 @@ export const bankAccountBody = z.strictObject({
   given_name: z.string().min(1).max(100).optional(),
 });
 
-/** The account's holder from now on, set by hand; without a holder the account does not exist. */
+/** Sets the account's holder by hand; with a null holder the account does not exist. */
 export const heldAccountBody = bankAccountBody
   .omit({ given_name: true })
   .extend({ holder: z.string().min(1).max(100).nullable() });
@@ -22,8 +22,9 @@ export function holdBankAccount(
 }
 
 /**
- * An account in the provider's wire format, as set by hand, otherwise by its last six digits (docs/contract.md 4); null
- * leaves the caller without an answer. Unless set by hand, the holder is the name given by the caller, if any.
+ * Returns an account in the provider's wire format, as set by hand, otherwise by its last six digits
+ * (docs/contract.md 4); null if the caller gets no answer. Unless set by hand, the holder is the name given by the
+ * caller, if any.
  */
 export function findBankAccount(
   store: Store,

@@ -50,9 +50,9 @@ export const advanceBody = z.strictObject({
 });
 const callbacksBody = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
-/** Returned with every advance of the clock, for callers who wait for something it does not move. */
+/** Returned by every advance of the clock, for callers who wait for something that it does not move. */
 const notMoved =
-  'The clock of the caller: its own deadlines, settlement delays and retries; and anything created from now on.';
+  "The caller's clock with its deadlines, settlement delays and retries; and anything created from now on.";
 
 const presentSettled = ({ instrument, payment }: Settled) => ({
   ...presentPayment(instrument, payment),
@@ -198,7 +198,7 @@ export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): 
     };
   });
 
-  /** A webhook endpoint for partners without one: it stores what it receives, unchanged. */
+  /** A webhook endpoint for partners without their own: stores every body unchanged. */
   router.post('/webhooks', async (ctx) => {
     const bytes = await readBytes(ctx);
     store.transaction(() => {

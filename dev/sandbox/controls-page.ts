@@ -55,7 +55,7 @@ export function faultsIn(fields: URLSearchParams): object {
   return faults;
 }
 
-/** The clock, bank accounts and faults of the sandbox, by hand. */
+/** The page that controls the sandbox's clock, bank accounts and faults. */
 export function renderControls(faults: Faults, notice?: string): string {
   const parts = groups.map(({ name, title, fields }) => {
     const values: Record<string, unknown> = faults[name];
@@ -65,7 +65,7 @@ export function renderControls(faults: Faults, notice?: string): string {
   return page(
     'Controls',
     `<main><h1>Controls</h1>
-<p class="lead">They apply to everybody who uses this sandbox.</p>
+<p class="lead">These settings apply to everybody who uses this sandbox.</p>
 ${noticeOf(notice)}
 <h2>Clock</h2>
 <p>Advances everything that waits here: deadlines, refunds, reversals, late callbacks.</p>

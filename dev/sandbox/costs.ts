@@ -24,7 +24,7 @@ const write = (store: Store, name: string, value: unknown): void => {
 /** The costs of the next payment and transfer; existing ones are unchanged. */
 export const readCosts = (store: Store): Costs => costsSchema.parse(read(store, 'costs') ?? {});
 
-/** Replaces both at once. */
+/** Replaces both costs. */
 export const writeCosts = (store: Store, costs: Costs): void => write(store, 'costs', costs);
 
 /** The business's own deposits to its balance, less its withdrawals. */

@@ -8,8 +8,8 @@ import type { Store } from './store.ts';
 import { invalid } from './wire-error.ts';
 
 /**
- * The default lifetime of an instrument, two days. E-wallets have no expiry of their own on this wire: they expire when
- * the merchant's `expires_at` in `metadata` says.
+ * The default lifetime of an instrument, two days. The provider's protocol has no expiry for e-wallets: they expire at
+ * the merchant's `expires_at` in `metadata`.
  */
 const defaultLifetimeMs = 48 * 60 * 60 * 1000;
 const redirectWallets = ['ASTRAPAY', 'DANA', 'LINKAJA', 'NEXCASH', 'SHOPEEPAY'] as const;
@@ -101,7 +101,7 @@ export const createPaymentMethodBody = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** 31 years, the provider's default for them. */
+/** 31 years, the provider's default for reusable methods. */
 const reusableLifetimeMs = 31 * 365 * 24 * 60 * 60 * 1000;
 
 type CreatePaymentRequest = z.infer<typeof createPaymentRequestBody>;

@@ -95,7 +95,7 @@ interface Ended {
   actions: readonly (readonly [status: string, label: string])[];
 }
 
-/** A payout or refund, and what can be done with it by hand. */
+/** A page with a payout or refund and buttons that set its status. */
 const renderByHand = ({ title, sum, state, about, actions }: Ended): string =>
   page(
     `${title} ${rupiah(sum)}`,

@@ -4,7 +4,7 @@ import type { Store } from './store.ts';
 const rate = z.number().min(0).max(1).default(0);
 
 /**
- * A callback that is not from the provider: with the opposite status, another amount, or unchanged with a wrong token.
+ * What a forged callback gets wrong: the status (the opposite one), the amount, or only the token.
  */
 export const forgeries = ['status', 'amount', 'token'] as const;
 
@@ -16,7 +16,7 @@ export const faultsSchema = z.strictObject({
       delay_ms: z.number().int().min(0).max(86_400_000).default(0),
       shuffle: z.boolean().default(false),
       drop: z.boolean().default(false),
-      /** Before each callback a forged one is sent, once. */
+      /** Sends a forged callback once before each real one. */
       forge: z.enum(forgeries).optional(),
     })
     .prefault({}),
@@ -44,7 +44,7 @@ export function readFaults(store: Store): Faults {
   return faultsSchema.parse(row ? JSON.parse(String(row.value)) : {});
 }
 
-/** Replaces all faults at once. */
+/** Replaces all faults. */
 export function writeFaults(store: Store, faults: Faults): void {
   store.run(
     "insert into settings (name, value) values ('faults', ?) on conflict (name) do update set value = excluded.value",

@@ -21,7 +21,7 @@ export async function readBytes(ctx: Context): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Reads a JSON body and checks it against the schema; the error names what is wrong. */
+/** Reads a JSON body and checks it against the schema; the error names the wrong fields. */
 export async function readJson<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   const bytes = await readBytes(ctx);
   let body: unknown;
@@ -69,7 +69,7 @@ export function requireKey(secretKey: string): Middleware {
   };
 }
 
-/** Delays requests, and fails or forgets the share of requests that the faults ask for. */
+/** Delays requests, and fails or leaves unanswered the share of requests that the faults set. */
 export function requestFaults(store: Store): Middleware {
   return async (ctx, next) => {
     const { error_rate, hang_rate, hang_after_effect, limit_rate, retry_after_seconds, delay_ms } =
@@ -96,8 +96,8 @@ export function requestFaults(store: Store): Middleware {
 const fingerprintOf = (body: unknown): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
 
 /**
- * Creates a resource once per key: a repeat with the same body gets the first one's id, a repeat with another body the
- * provider's 409. Without a key every call creates a new one.
+ * Creates a resource once per key: a repeat with the same body returns the first resource's id, a repeat with another
+ * body throws the provider's 409. Without a key every call creates a new resource.
  */
 export function makeOnce(store: Store, route: string, key: string | null, body: unknown, make: () => string): string {
   return store.transaction(() => {

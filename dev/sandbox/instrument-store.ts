@@ -35,7 +35,7 @@ export function updateInstrument(store: Store, instrument: SandboxInstrument, op
   );
 }
 
-/** By its payment code, by either of the provider's ids, or by its reference: OVO shows no code. */
+/** Finds an instrument by its payment code, by either of the provider's ids, or by its reference: OVO shows no code. */
 export function findInstrumentByCode(store: Store, code: string): SandboxInstrument | null {
   return instrumentIn(
     store.get(
@@ -80,7 +80,7 @@ export interface InstrumentFilter {
   limit: number;
 }
 
-/** Newest first, with one row more than `limit` so that the caller sees whether there are more. */
+/** Newest first, with one row more than `limit`, so that the caller sees whether more rows follow. */
 export function listInstruments(
   store: Store,
   by: 'request' | 'method',

@@ -29,7 +29,7 @@ export interface SandboxInstrument {
 }
 
 /**
- * A payment under an instrument that succeeded, failed or is pending: its own object, whatever the status of its
+ * A successful, failed or pending payment of an instrument: a separate object, whatever the status of the instrument's
  * request.
  */
 export interface SandboxPayment {

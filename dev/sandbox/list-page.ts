@@ -22,7 +22,7 @@ export interface ListView {
 
 const small = (html: string): string => (html === '' ? '' : `<span class="small">${html}</span>`);
 
-/** The automatic next step of a transfer or refund, or that it waits for a person. */
+/** The status of a transfer or refund; highlighted if it waits for a person. */
 const stateOf = (of: SandboxTransfer | SandboxRefund): string =>
   isForHand(of) ? '<strong>waits for you</strong>' : of.status.toLowerCase();
 
@@ -68,8 +68,8 @@ function section<T>(
 }
 
 /**
- * Everything that can be paid now, and what was paid out and refunded, newest first; what waits for a person comes
- * first.
+ * The list page: open and closed instruments, payouts and refunds, newest first; payouts and refunds that wait for a
+ * person come first.
  */
 export function renderList({ open, ended, transfers, refunds, notice }: ListView): string {
   return page(

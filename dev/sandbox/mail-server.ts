@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Store } from './store.ts';
 
 const largestMail = 1_048_576;
-/** Older ones are deleted. */
+/** Older messages are deleted. */
 const mailsKept = 1_000;
 
 /** A captured message. */
@@ -20,7 +20,7 @@ export interface CaughtMail {
   received_at: string;
 }
 
-/** The caught messages, newest first; only those to one address, if it is given. */
+/** The caught messages, newest first; with `to`, only those to that address. */
 export function listMails(
   store: Store,
   { to, limit = mailsKept }: { to?: string | undefined; limit?: number } = {},

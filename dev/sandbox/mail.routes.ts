@@ -18,7 +18,7 @@ function answer(ctx: Context, html: string, policy: string, status = 200): void 
   ctx.body = html;
 }
 
-/** The platform's mail as it was caught: pages for people, and JSON for tests. */
+/** The platform's caught mail: pages for people, and JSON for tests. */
 export function mailRoutes({ store }: { store: Store }): Router {
   const router = new Router();
   router.get('/sandbox/mail', (ctx) => {

@@ -8,7 +8,7 @@ export const businessId = '5f27a14a9bf05c73dd040bc8';
 const mostInFlight = 50;
 const answerTimeoutMs = 10_000;
 const longestIntervalMs = 60_000;
-/** A callback undelivered for this long waits for the next start. */
+/** A callback undelivered for this long is retried only at the next start. */
 const giveUpAfterMs = 24 * 60 * 60 * 1000;
 const keepDeliveredMs = 24 * 60 * 60 * 1000;
 /** Shuffled callbacks may overtake each other within this time. */
@@ -18,7 +18,7 @@ const shuffleWindowMs = 500;
 const intervalAfter = (attempts: number): number =>
   Math.min(longestIntervalMs, 1_000 * 2 ** Math.min(attempts - 1, 10));
 
-/** The state of a forged callback with a wrong token; that of every other forged one is `forged`. */
+/** The state of a forged callback with a wrong token; other forged callbacks have the state `forged`. */
 const wrongToken = 'forged with a wrong token';
 
 interface Callback {
@@ -35,8 +35,8 @@ function forge({ event, data }: Callback, forgery: (typeof forgeries)[number]): 
 }
 
 /**
- * Queues a callback, within the transaction of the change it reports; its body is final from then on. Every copy is its
- * own row with the same `webhook-id`. A forged one goes before it, with its own id.
+ * Queues a callback with its final body, within the transaction of the change it reports. Every copy is its own row
+ * with the same `webhook-id`. A forged callback is queued before it, with an id of its own.
  */
 export function queueCallback(store: Store, event: string, data: { status: string }): void {
   const { copies, delay_ms, shuffle, drop, forge: forgery } = readFaults(store).callbacks;
@@ -76,7 +76,7 @@ export interface OutboxOptions {
   /** The URL for callbacks; while it is undefined they wait. */
   url: () => string | undefined;
   token: string;
-  /** Called when a delivery has completed and the next may begin. */
+  /** Called when a delivery has finished and the next may begin. */
   onSettled: () => void;
 }
 
@@ -85,8 +85,8 @@ export interface Outbox extends Job {
 }
 
 /**
- * Sends what is queued, at least once: only a 2xx completes a callback, and a start retries all unfinished ones. Forged
- * callbacks are sent once.
+ * Sends queued callbacks at least once: only a 2xx completes a callback, and a start retries all unfinished ones.
+ * Forged callbacks are sent once.
  */
 export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Outbox {
   const stopping = new AbortController();
@@ -117,7 +117,7 @@ export function openOutbox({ store, url, token, onSettled }: OutboxOptions): Out
       status = answer.status;
       await answer.body?.cancel();
     } catch {
-      // No connection, or no answer in time, counts like any answer but 2xx.
+      // No connection or no answer in time counts as a failed delivery.
     }
     if (stopping.signal.aborted) return;
     if (state !== 'waiting' || (status !== null && status >= 200 && status < 300)) {

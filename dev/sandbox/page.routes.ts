@@ -75,7 +75,7 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
     }
     const open = listInstrumentsForPage(store, 'open', shownOpen);
     open.rows = open.rows.map((instrument) => upToDate(store, instrument));
-    const notice = code ? 'The sandbox never issued this number, code or link.' : undefined;
+    const notice = code ? 'The sandbox has not issued this number, code or link' : undefined;
     const ended = listInstrumentsForPage(store, 'ended', shownEnded);
     const transfers = listTransfersForPage(store, shownTransfers);
     const refunds = listRefundsForPage(store, shownTransfers);
@@ -84,16 +84,16 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
 
   router.get('/checkout/:id', async (ctx) => {
     const instrument = present(findInstrumentByRequest(store, ctx.params.id ?? ''));
-    if (!instrument) return answer(ctx, renderMessage('There is no such payment.'), 404);
+    if (!instrument) return answer(ctx, renderMessage('The payment was not found'), 404);
     await checkout(ctx, instrument);
   });
 
   router.post('/checkout/:id', async (ctx) => {
     const instrument = present(findInstrumentByRequest(store, ctx.params.id ?? ''));
-    if (!instrument) return answer(ctx, renderMessage('There is no such payment.'), 404);
+    if (!instrument) return answer(ctx, renderMessage('The payment was not found'), 404);
     const fields = await fieldsOf(ctx);
     const read = form.safeParse({ action: fields.get('action'), amount: fields.get('amount') || undefined });
-    if (!read.success) return checkout(ctx, instrument, 'An amount is a number above zero.', 400);
+    if (!read.success) return checkout(ctx, instrument, 'The amount must be above zero', 400);
     const { action, amount } = read.data;
     if (action === 'pay') payInstrument(store, instrument.requestId, { amount });
     if (action === 'decline') declineInstrument(store, instrument.requestId);
@@ -104,13 +104,13 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
 
   router.get('/payouts/:id', (ctx) => {
     const transfer = findTransfer(store, ctx.params.id ?? '');
-    if (!transfer) return answer(ctx, renderMessage('There is no such payout.'), 404);
+    if (!transfer) return answer(ctx, renderMessage('The payout was not found'), 404);
     answer(ctx, renderTransfer(transfer));
   });
 
   router.post('/payouts/:id', async (ctx) => {
     const transfer = findTransfer(store, ctx.params.id ?? '');
-    if (!transfer) return answer(ctx, renderMessage('There is no such payout.'), 404);
+    if (!transfer) return answer(ctx, renderMessage('The payout was not found'), 404);
     const fields = await fieldsOf(ctx);
     const status = settlement.safeParse(fields.get('status'));
     if (!status.success) return answer(ctx, renderTransfer(transfer), 400);
@@ -121,13 +121,13 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
 
   router.get('/refunds/:id/by-hand', (ctx) => {
     const refund = findRefund(store, ctx.params.id ?? '');
-    if (!refund) return answer(ctx, renderMessage('There is no such refund.'), 404);
+    if (!refund) return answer(ctx, renderMessage('The refund was not found'), 404);
     answer(ctx, renderRefund(refund));
   });
 
   router.post('/refunds/:id/by-hand', async (ctx) => {
     const refund = findRefund(store, ctx.params.id ?? '');
-    if (!refund) return answer(ctx, renderMessage('There is no such refund.'), 404);
+    if (!refund) return answer(ctx, renderMessage('The refund was not found'), 404);
     const status = refundSettlement.safeParse((await fieldsOf(ctx)).get('status'));
     if (!status.success) return answer(ctx, renderRefund(refund), 400);
     settleRefunds(store, refund.referenceId, status.data);
@@ -140,7 +140,7 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
   router.post('/controls/clock', async (ctx) => {
     const read = advanceBody.safeParse({ seconds: Number((await fieldsOf(ctx)).get('seconds')) });
     if (!read.success)
-      return answer(ctx, renderControls(readFaults(store), 'A whole number of seconds, a year at most.'), 400);
+      return answer(ctx, renderControls(readFaults(store), 'Seconds must be a whole number, at most a year'), 400);
     advanceClock(store, read.data.seconds * 1000);
     wake();
     seeOther(ctx, '/');
@@ -149,7 +149,8 @@ export function pageRoutes({ store, wake }: PageOptions): Router {
   router.post('/controls/bank-accounts', async (ctx) => {
     const { holder, ...account } = Object.fromEntries(await fieldsOf(ctx));
     const read = heldAccountBody.safeParse({ ...account, holder: holder || null });
-    if (!read.success) return answer(ctx, renderControls(readFaults(store), 'A number has 5 to 20 digits.'), 400);
+    if (!read.success)
+      return answer(ctx, renderControls(readFaults(store), 'The account number must have 5 to 20 digits'), 400);
     holdBankAccount(store, read.data);
     seeOther(ctx, '/controls');
   });

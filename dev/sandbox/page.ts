@@ -5,7 +5,7 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (si
 export const rupiah = (amount: number): string => `Rp ${amount.toLocaleString('id-ID')}`;
 
 const clock = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Jakarta' });
-/** An instant, in the time of Jakarta. */
+/** An instant in Jakarta time, as HTML. */
 export const moment = (iso: string): string =>
   `<time datetime="${escapeHtml(iso)}">${clock.format(new Date(iso))} WIB</time>`;
 

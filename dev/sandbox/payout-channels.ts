@@ -81,8 +81,8 @@ export const presentPayoutChannel = ({ code, category, name, minimum, maximum }:
 });
 
 /**
- * Throws, in the provider's words, for an unknown channel, an amount outside its limits, a wallet account that is not a
- * mobile number, and a number of digits that accounts at the bank never have.
+ * Throws the provider's error for an unknown channel, an amount outside its limits, a wallet account that is not a
+ * mobile number, or an account number of the wrong length for its bank.
  */
 export function requirePayable(channelCode: string, accountNumber: string, amount: number): void {
   const channel = payoutChannels.find(({ code }) => code === channelCode);

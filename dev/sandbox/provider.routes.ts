@@ -57,7 +57,7 @@ const simulatePaymentBody = z.strictObject({ amount: z.number().positive().max(1
 export interface ProviderOptions {
   store: Store;
   secretKey: string;
-  /** Called after anything that may have queued a callback or planned a step. */
+  /** Called after any change that may have queued a callback or scheduled a step. */
   wake: () => void;
   silenceMs: number | undefined;
 }

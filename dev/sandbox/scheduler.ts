@@ -1,12 +1,12 @@
-/** A job; the sandbox's scheduler runs a list of these when they are due. */
+/** A job of the sandbox's scheduler. */
 export interface Job {
   run(now: number): void;
-  /** When it is due next, in epoch milliseconds; null when nothing waits. */
+  /** When the job is next due, in epoch milliseconds; null if nothing waits. */
   nextAt(): number | null;
 }
 
 export interface Scheduler {
-  /** Runs what is due as soon as the current request has been answered. */
+  /** Runs due jobs as soon as the current request has been answered. */
   wake(): void;
   stop(): void;
 }

@@ -42,7 +42,7 @@ function expireNow(store: Store, instrument: SandboxInstrument): SandboxInstrume
   return expired;
 }
 
-/** The current instrument, as it may have expired since the last look. */
+/** Expires the instrument if its time has passed, and returns its current state. */
 export function upToDate(store: Store, instrument: SandboxInstrument): SandboxInstrument {
   if (!isOpen(instrument) || Date.parse(instrument.expiresAt) > Date.now()) return instrument;
   return store.transaction(() => expireNow(store, instrument));
@@ -67,8 +67,8 @@ function record(
 }
 
 /**
- * Accepts money whatever the instrument's state and however often, each time as a new payment. Only the right amount in
- * time completes the request. A pending payment completes nothing until it is settled.
+ * Accepts money in any state of the instrument and any number of times, each as a new payment. Only the right amount in
+ * time completes the request, and a pending payment does so only when it is settled.
  */
 export function payInstrument(
   store: Store,
@@ -88,8 +88,8 @@ export function payInstrument(
 }
 
 /**
- * Settles a pending payment; null when there is none with this id. Success with the right amount completes the request,
- * even one that has expired since: the payment was started in time.
+ * Settles a pending payment; returns null if there is none with this id. Success with the right amount completes the
+ * request even if it has expired since, because the payment was started in time.
  */
 export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDED' | 'FAILED'): Settled | null {
   return store.transaction(() => {

@@ -29,7 +29,7 @@ export interface SandboxOptions {
   secretKey: string;
   /** The port of the mail server that catches messages; if unset, none runs. */
   smtpPort?: number | undefined;
-  /** How long an unanswered request keeps its connection; without it, until the caller closes it. */
+  /** How long an unanswered request keeps its connection open; if unset, until the caller closes it. */
   silenceMs?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const app = new Koa();
   app.silent = true;
-  // Like the API of `npm start`: a page of an app at localhost may read mail and pay.
+  // As with the API of `npm start`, a page served from localhost may read mail and pay.
   app.use(
     cors({ origin: ({ headers: { origin = '' } }) => (/^http:\/\/localhost(:\d+)?$/.test(origin) ? origin : '') }),
   );

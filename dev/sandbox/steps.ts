@@ -1,7 +1,7 @@
 import type { Job } from './scheduler.ts';
 import type { Row, Store } from './store.ts';
 
-/** A status that a document reaches automatically, this long after it was created or reached the previous one. */
+/** A status that a document reaches automatically, `afterMs` after its creation or its previous step. */
 export interface Step<Status extends string> {
   afterMs: number;
   status: Status;
@@ -12,19 +12,19 @@ export interface Step<Status extends string> {
 export const dueAt = ({ steps: [next] }: { steps: Step<string>[] }): number | null =>
   next ? Date.now() + next.afterMs : null;
 
-/** Whether only a person can settle it. */
+/** Whether only a person can settle the transfer or refund. */
 export const isForHand = ({ status, steps }: { status: string; steps: Step<string>[] }): boolean =>
   ['ACCEPTED', 'PENDING'].includes(status) && steps.length === 0;
 
 /** The tables whose documents take steps. */
 type Stepping = 'transfers' | 'refunds';
 
-/** Shortens by this many milliseconds the wait of everything in a table for its next step; returns how many wait. */
+/** Moves every scheduled step in a table forward by this many milliseconds; returns how many documents wait. */
 export function hastenSteps(store: Store, table: Stepping, ms: number): number {
   const waiting = store.all(`select id, next_at, document from ${table} where next_at is not null`);
   for (const row of waiting) {
     const due = Number(row.next_at);
-    // Time beyond the first step's wait is deducted from the next ones.
+    // Time beyond the first step's wait is deducted from the following steps.
     let left = ms - Math.max(0, due - Date.now());
     const waited: { steps: Step<string>[] } = JSON.parse(String(row.document));
     const [first, ...later] = waited.steps;
@@ -42,8 +42,8 @@ export function hastenSteps(store: Store, table: Stepping, ms: number): number {
 const mostForHands = 1_000;
 
 /**
- * A page of a table, newest first: what waits for a person comes first, whatever arrived since; and how many rows there
- * are.
+ * Returns a page of a table and its row count: first the rows that wait for a person, then the others, each newest
+ * first.
  */
 export function listForPage<T>(store: Store, table: Stepping, limit: number, documentIn: (row: Row) => T) {
   const forHand = `next_at is null and document ->> 'status' in ('ACCEPTED', 'PENDING')`;

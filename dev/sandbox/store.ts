@@ -9,7 +9,7 @@ export interface Store {
   run(sql: string, ...values: SQLInputValue[]): number;
   all(sql: string, ...values: SQLInputValue[]): Row[];
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  /** Commits everything the work writes, or nothing; a nested call joins the outer transaction. */
+  /** Runs the work in a transaction; a nested call joins the outer one. */
   transaction<T>(work: () => T): T;
   close(): void;
 }
@@ -99,9 +99,9 @@ const schema = `
 `;
 
 /**
- * The sandbox's storage. WAL with `synchronous = normal`: a commit has reached the operating system, so it survives kill -9;
- * only a power cut could lose the latest writes, and a full sync per request would make the sandbox the slowest part of
- * every measurement.
+ * Opens the sandbox's storage. WAL with `synchronous = normal`: a commit has reached the operating system, so it
+ * survives kill -9; only a power cut could lose the latest writes, and a full sync per request would make the sandbox
+ * the slowest part of every measurement.
  */
 export function openStore(dataDir: string): Store {
   mkdirSync(dataDir, { recursive: true });

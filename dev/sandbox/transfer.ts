@@ -10,7 +10,7 @@ export interface SandboxTransfer {
   accountNumber: string;
   accountHolderName: string | null;
   amount: number;
-  /** The provider's additional fee, unless the transfer fails. */
+  /** The provider's fee on top of the amount, unless the transfer fails. */
   cost: number;
   description: string | null;
   metadata: object | null;

@@ -28,7 +28,7 @@ export const createPayoutBody = z.strictObject({
 /** The statuses that a transfer can be set to by hand. */
 export const settlement = z.enum(['SUCCEEDED', 'FAILED', 'REVERSED']);
 
-/** The business's balance before any payment: always enough. */
+/** The business's balance before any payment; large enough for every test. */
 const openingBalance = 1_000_000_000_000;
 
 function transferIn(row: Row): SandboxTransfer {
@@ -129,8 +129,7 @@ export function settleTransfers(
 
 /**
  * The business's balance: payments and its own deposits, less refunds, transfers that were not returned and the
- * provider's fees.
- * A failed transfer costs nothing; one that the bank reversed does.
+ * provider's fees. A failed transfer has no fee; one that the bank reversed does.
  */
 export function readBalance(store: Store): number {
   const sum = (row: Row | undefined) => Number(row?.total ?? 0);

@@ -1,4 +1,4 @@
-/** An error as the provider answers it: a status, a code and a sentence. */
+/** An error in the provider's format: a status, a code and a sentence. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   readonly status: number;

@@ -7,7 +7,7 @@ import { itInFull } from '../support/full.ts';
 const runFile = promisify(execFile);
 const benchMs = 300_000;
 
-/** Each bench with the smallest size that it can measure, and the contents of its table. */
+/** Each bench with its smallest size, and text that its output must contain. */
 const benches: [name: string, args: string[], names: RegExp][] = [
   [
     'balance',

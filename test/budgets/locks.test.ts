@@ -21,7 +21,7 @@ afterAll(() => stack.stop());
 
 const { lock } = budgets.database.role;
 
-/** Holds what a statement locks, in a session that may stay idle, until released. */
+/** Runs a statement and holds its locks until the returned function releases them. */
 async function hold(statement: string, parameters: unknown[]): Promise<() => Promise<void>> {
   const em: EntityManager = stack.owner();
   await em.begin();
@@ -62,7 +62,7 @@ describe('Held locks', () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);
-    // The first attempt has given up once its connection no longer waits.
+    // Once its connection no longer waits, the first attempt has given up.
     const isGone = async () => !(await readLockWaits(stack)).some(({ pid }) => pid === first?.pid);
     // The wait is brief: poll often.
     await eventually(isGone, (gone) => gone, lock * 3, { slowestMs: 20 });

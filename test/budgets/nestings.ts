@@ -117,10 +117,10 @@ export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['shutdown.requests', 'shutdown.process'],
 ];
 
-/** Activities that call the provider: one call must fit into the time for all their calls. */
+/** Activities that call the provider: a call must leave them time to write. */
 const providerSteps = ['steps.instrument', 'steps.provider', 'steps.reconciliation'];
 
-/** The pairs that do not nest, as sentences; empty if all do. */
+/** A sentence for each pair that does not nest. */
 export function findUnnested(flat: FlatBudgets): string[] {
   const of = (name: string): number => flat[name] ?? Number.NaN;
   const pairs = nestings

@@ -30,7 +30,7 @@ const settings = `select name, setting::int as ms, source from pg_settings where
   ('${Object.keys(asNamed).join("','")}') order by name`;
 type Setting = { name: string; ms: number; source: string };
 
-/** Over a new connection. */
+/** Runs statements on a new connection; returns the time-outs last read. */
 async function ask(...statements: string[]): Promise<Setting[]> {
   return askAs(database.url, ...statements);
 }

@@ -21,7 +21,7 @@ afterAll(() => stack.stop());
 
 const attemptMs = 1500;
 
-/** The context of an activity with such a short time-out, as in Temporal. */
+/** The context of an activity with a short time-out. */
 const within = (startToCloseTimeoutMs: number) =>
   new MockActivityEnvironment({ startToCloseTimeoutMs }, { logger: new DefaultLogger('ERROR') });
 const attempt = (work: Parameters<typeof step<object, unknown>>[2], ms = attemptMs) =>
@@ -40,7 +40,7 @@ async function holdUser(): Promise<() => Promise<void>> {
   return () => em.rollback();
 }
 
-/** An attempt that started now writes nothing after its time-out, when the lock that it waits for is released. */
+/** Expects that an attempt writes nothing when its lock is released after its time-out. */
 async function expectNothingOf(running: Promise<unknown>, release: () => Promise<void> = async () => undefined) {
   const before = await nameOf();
   const outcome = running.then(

@@ -1,4 +1,4 @@
-"""Hooks for schemathesis: one kind of caller for a run, a person, a partner or nobody."""
+"""Hooks for schemathesis. Each run calls as one kind of caller: a person, a partner or nobody."""
 
 import hashlib
 import hmac
@@ -14,12 +14,12 @@ with open(os.environ["FUZZ_CREDENTIALS"], encoding="utf-8") as file:
     credentials = json.load(file)
 
 
-# A whole mail, sent to where delivery reports go.
+# A raw message for the bounces endpoint.
 schemathesis.serializer.alias("message/rfc822", "text/plain")
 
 # One of the demo logins, "partner" (by key and signature everywhere) or "nobody" (no credentials at all).
 caller = os.environ["FUZZ_CALLER"]
-# Where this run comes from: wrong codes and passwords of the run before must not throttle its login.
+# This run's client address: failed logins of the previous run must not throttle this one.
 origin = {"X-Forwarded-For": os.environ["FUZZ_ADDRESS"]}
 
 
@@ -32,7 +32,7 @@ def sign_as_partner(request):
     key = request.headers.get("x-idempotency-key", "")
     key = key.decode("latin-1") if isinstance(key, bytes) else key
     whole = "\n".join((request.method, request.path_url, key, hashlib.sha256(raw).hexdigest()))
-    # Without a key a signature is accepted once: the same call again names a later second.
+    # Without an idempotency key a signature is accepted once, so a repeated call is signed with a later second.
     at = seconds[whole] = max(int(time.time()), seconds.get(whole, 0) + 1)
     signed = hmac.new(secret, f"{at}\n{whole}".encode("latin-1", "replace"), hashlib.sha256).hexdigest()
     request.headers["x-partner-signature-v2"] = f"t={at},v1={signed}"
@@ -75,8 +75,7 @@ class Caller(requests.auth.AuthBase):
 schemathesis.auth.set_from_requests(Caller())
 
 
-# What the fuzzer itself created, by the path of its collection: later calls use existing resources, and never the demo
-# data.
+# Ids of resources that the fuzzer created, by collection path: later calls use these, and never the demo data.
 made = {}
 owner = credentials.get(caller) if caller not in ("partner", "nobody") else None
 if owner is None or owner["account_id"] is None:

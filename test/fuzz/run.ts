@@ -1,6 +1,6 @@
 /**
  * `npm run test:fuzz`: runs schemathesis, with all its checks, over `/openapi.json` of a new stack, once as each kind
- * of caller, and then every check of that stack's books (`npm run verify`). Schemathesis is installed in the user's
+ * of caller, and then checks that stack's books (`npm run verify`). Schemathesis is installed in the user's
  * cache (Python and pip are needed). `--examples 3` sets the examples for each operation (50), `--callers
  * partner:3,nobody` the callers (all) and optionally their numbers of examples, and `--seed 1` makes a run repeatable
  * (otherwise the seed is random and printed). `--bodies 300` sends that many of the worst bodies instead and checks
@@ -28,8 +28,8 @@ if (bodies >= 0) {
   process.exit(spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' }).status ?? 1);
 }
 /**
- * In hooks.py; the partner signs everything it sends. The weakest callers come first: one who may change roles would
- * remove the rights of others, whose calls would then only be refused.
+ * Callers that hooks.py knows. The weakest come first: one who may change roles would take away the rights of others,
+ * whose calls would then only be refused.
  */
 const everybody = ['nobody', 'individual', 'partner', 'organization_admin', 'platform_admin', 'platform_super_admin'];
 const own = ['--examples', '--callers', '--seed', '--phases', '--least'];
@@ -64,7 +64,7 @@ const leastOf = new Map(
 const seed = values.seed ?? String(randomInt(1, 2 ** 31));
 const unknown = callers.filter((caller) => !everybody.includes(caller));
 if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} must be of ${everybody.join(', ')}`);
-/** These may destroy the fuzzer's own token or login, so they come last, in a run of their own. */
+/** Paths that may destroy the fuzzer's own token or login, so they run last and separately. */
 const last = [
   '/v1/auth/login',
   '/v1/users/{user_id}',
@@ -88,7 +88,7 @@ function install(): void {
 async function startStack(directory: string) {
   const settings = { DATA_DIR: directory, PORT: '0', TEMPORAL_UI_PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: 'true' };
   const env = { ...process.env, ...settings };
-  // It detects our exit by its IPC channel.
+  // The stack detects our exit by its IPC channel.
   const stdio: ['ignore', 'pipe', 'inherit', 'ipc'] = ['ignore', 'pipe', 'inherit', 'ipc'];
   const stack = spawn(process.execPath, [join(root, 'dev', 'start.ts')], { env, stdio });
   if (stack.stdout === null) throw new Error('the stack printed nothing');
@@ -166,7 +166,7 @@ try {
     );
     process.exitCode = 1;
   }
-  // Whatever was requested, even if aborted, the books must balance.
+  // The books must balance whatever was requested, even if the run was aborted.
   const { DATABASE_URL: _, READER_DATABASE_URL: __, ...others } = process.env;
   const verify = spawn(process.execPath, [join(root, 'src', 'wiring', 'commands', 'verify.ts')], {
     env: { ...others, DATA_DIR: directory },

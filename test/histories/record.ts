@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * `npm run histories:record [-- <test files>]`: runs tests that run workflows, all by default, and stores one history
- * of each story of each workflow. Run it when a workflow is new or has a new story.
+ * `npm run histories:record [-- <test files>]`: runs tests, by default all that run workflows, and stores one history
+ * for each story of each workflow. Run it when a workflow is new or has a new story.
  */
 const { status } = spawnSync(
   process.execPath,

@@ -12,7 +12,7 @@ export const recordedHistories = readdirSync(directory).filter((name) => name.en
 
 export const readHistory = (file: string): string => gunzipSync(readFileSync(join(directory, file))).toString();
 
-/** Replays recorded histories on the workflows of a bundle; returns how many, and the failures by history. */
+/** Replays recorded histories on the workflows of a bundle; returns their number, and the failures by history. */
 export async function replayHistories(
   bundle: string,
   files: readonly string[] = recordedHistories,

@@ -19,7 +19,7 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 const recordingsOf = (workflow: string) => recordedHistories.filter((name) => name.startsWith(`${workflow}.`));
 
-/** Bundles the copied workflows with one change to a file, and restores the file. */
+/** Bundles the copied workflows with one change to a file, then restores the file. */
 async function bundleWith(file: string, from: string, to: string): Promise<string> {
   const path = join(copy, file);
   const text = readFileSync(path, 'utf8');
@@ -147,7 +147,7 @@ describe('Incompatible workflow changes', () => {
     'An incompatible workflow change fails the replay of recorded histories: %s',
     async (_, workflow, file, from, to) => {
       const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
-      // Runs that never reached the changed place replay as before.
+      // Runs that never reached the changed code replay as before.
       expect(broken).not.toEqual([]);
       expect(broken.filter((line) => !/nondeterminism|TMPRL1100/i.test(line))).toEqual([]);
     },

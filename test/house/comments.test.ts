@@ -37,7 +37,7 @@ describe('References in the repository', () => {
     expect(files.length).toBeGreaterThan(800);
   });
 
-  it('No file mentions a text that a reader of the repository does not have', () => {
+  it('No file refers to a document outside the repository', () => {
     const outside =
       /\bdecisions(\.md)? \d|\bdesign('s)? law|\bdesign\.md|\blaw \d|\b(administration|giving-circles-payments|traps|rails-and-conventions)\.md|(?<![-\w])partners\.md|\bissue \d\b|\/work\//i;
     expect(placesOf(outside)).toEqual([]);

@@ -4,7 +4,7 @@ const rows = errorMessages();
 const placesWhere = (isWrong: (row: ErrorMessage) => boolean) =>
   rows.filter(isWrong).map(({ place, message }) => `${place}: ${message}`);
 
-/** `node test/house/errors.ts` prints them all, for review. */
+/** `node test/house/errors.ts` prints all messages for review. */
 it('Error messages have one form: a capital letter, or the field first; no full stop; no name of a component', () => {
   expect(rows.length).toBeGreaterThan(300);
   const started = (message: string) => /^\p{L}/u.test(message);
@@ -18,6 +18,6 @@ it('Error messages have one form: a capital letter, or the field first; no full 
   expect(placesWhere(({ message }) => /Temporal\b|Postgre|\bS3\b|\bKoa\b|MikroORM|Xendit/.test(message))).toEqual([]);
 });
 
-it('Error messages say that a missing thing was not found', () => {
+it('Error messages report a missing resource as not found', () => {
   expect(placesWhere(({ message }) => /^no \w+ …|no such|does not exist|cannot be found/i.test(message))).toEqual([]);
 });

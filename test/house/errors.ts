@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export interface ErrorMessage {
   place: string;
   code: string;
-  /** The field as written in the source, empty without one. */
+  /** The field as written in the source; empty if there is none. */
   field: string;
   /** The text as written, with `…` for placeholders. */
   message: string;
@@ -29,7 +29,7 @@ function argumentsAt(text: string, start: number): string[] {
   return found.map((one) => one.trim());
 }
 
-/** The strings of an expression: both of a conditional, joined where they are concatenated. */
+/** The strings of an expression: both branches of a conditional; concatenated strings are joined. */
 function textsOf(expression: string): string[] {
   const joined = expression.replace(/(['"`])\s*\+\s*\1/g, '').replace(/\$\{(?:[^{}]|\{[^{}]*\})*\}/g, '…');
   return [...joined.matchAll(/'((?:\\.|[^'\\])+)'|"((?:\\.|[^"\\])+)"|`((?:\\.|[^`\\])+)`/g)]

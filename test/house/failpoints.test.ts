@@ -12,7 +12,7 @@ const tests = read('test/**/*.ts').filter(({ file }) => !file.startsWith('test/h
 const doneBy = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$|[!=]== '[^']*'/gm, '');
 const arms = /\b(?:arm|armFailpoints|holdAt)\((?!'')|\b(?:FAILPOINTS|workerFailpoints): /;
 const arming = tests.filter(({ text }) => arms.test(doneBy(text)));
-/** Lists of failpoints may be next to the test, in a file that it imports. */
+/** A test may import its list of failpoints from another file. */
 const handedOn = arming.flatMap(({ file, text }) =>
   [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) => join(dirname(file), path)),
 );
@@ -20,7 +20,7 @@ const armingCode = tests
   .filter((test) => arming.includes(test) || handedOn.includes(test.file))
   .map(({ text }) => doneBy(text));
 
-/** A failpoint is named directly, or passed on as `after`. */
+/** A failpoint is named in the call, or passed on as `after`. */
 const named = /(?:\bfailpoint\(|\bafter = )'([^']+)'/g;
 const called = /\bfailpoint\((?!')([^)]*)\)/g;
 const found = sources.flatMap(({ text }) => [...text.matchAll(named)].map(([, name = '']) => name));

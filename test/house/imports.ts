@@ -92,7 +92,7 @@ export const imports = files.flatMap((file) =>
   })),
 );
 
-/** Those between two modules of `src/`. */
+/** The imports between two modules of `src/`. */
 export const arrows = imports.flatMap(({ file, target }) => {
   const [from, to] = [moduleOf(file), moduleOf(target)];
   if (!file.startsWith('src/') || !target.startsWith('src/') || from === '' || from === to) return [];
@@ -112,7 +112,7 @@ export function findForbidden(): string[] {
   const up = arrows.filter(({ isUp }) => isUp);
   return [
     ...findBroken(imports),
-    ...up.map(({ file, target }) => `${file} -> ${target}: it imports from a higher wing`),
+    ...up.map(({ file, target }) => `${file} -> ${target}: the target is in a higher wing`),
   ];
 }
 

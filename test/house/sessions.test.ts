@@ -30,9 +30,9 @@ const ofSessions: readonly (readonly [what: string, pattern: RegExp, example: st
   ],
 ];
 
-/** Where a session is needed, and why; such code connects to the database itself (docs/reference.md, Pooler). */
+/** Code that needs a session, and therefore bypasses the pooler (docs/reference.md, Pooler). */
 const exemptions: Readonly<Record<string, RegExp>> = {
-  // Concurrent migrations take turns; one connection holds lock and time-outs.
+  // Concurrent migrations take turns; one connection holds the lock and the time-outs.
   'src/wiring/commands/migrate.ts': /pg_try_advisory_lock/,
   'src/platform/database/database-time-outs.ts':
     /set_config\('\$\{parameters\[name\]\}', '\$\{budget\[name\]\}', false\)/,

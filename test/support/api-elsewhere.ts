@@ -5,7 +5,7 @@ import { openDependencies } from '../../src/wiring/dependencies.ts';
 import { createHttp, type Http } from './http.ts';
 import type { Stack } from './stack.ts';
 
-/** Serves the stack's product for a while from another API, which has cached no key. */
+/** Runs the work against a second API over the stack's dependencies, which has cached no key. */
 export async function withApiElsewhere(stack: Stack, work: (http: Http) => Promise<void>): Promise<void> {
   await using deps = await openDependencies(readConfig({ ...stack.env, LOG_LEVEL: 'silent' }), { process: 'test' });
   const server = createApp(deps).listen(0, '127.0.0.1');

@@ -1,15 +1,15 @@
 import { errorCodeOf } from '../../src/shared/errors.ts';
 import { askAgain, type HttpAnswer } from './http.ts';
 
-/** Retries, as clients do, when an overloaded machine or the rate limit asks for it, after the requested time. */
+/** Retries a 503 or 429 after the requested time, as clients do. */
 export const asAClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => askAgain(ask, { on: [503, 429] });
 
-/** A connection that was closed, or took too long to open; not a refused one, as without a listener. */
+/** A connection that was closed or took too long to open. A refused connection, without a listener, does not count. */
 const lostConnection = new Set<unknown>(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /**
- * The same for a request that reads or has an idempotency key: it is also retried when its connection was lost before
- * the answer. A slow client may use a connection that the server has closed after idling.
+ * Like `asAClient`, for reads and requests with an idempotency key: also retries when the connection was lost before
+ * the answer. A slow client may use an idle connection that the server has closed.
  */
 export const asAKeyedClient = (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> =>
   asAClient(async () => {

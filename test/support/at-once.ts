@@ -1,6 +1,6 @@
 export type Named<T> = readonly [name: string, one: T];
 
-/** Runs a function for each item at once; returns the results, or fails with the names of those that failed. */
+/** Runs a function for all items concurrently; returns the results, or throws naming the items that failed. */
 export async function atOnce<T, R>(all: readonly Named<T>[], act: (one: T) => Promise<R>): Promise<Named<R>[]> {
   const ended = await Promise.allSettled(all.map(([, one]) => act(one)));
   const failed = ended.flatMap((end, index) =>

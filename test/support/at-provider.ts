@@ -16,7 +16,7 @@ function inItsBooks<T>({ deps }: Place, work: (file: DatabaseSync) => T): T {
   }
 }
 
-/** Changes one row of the sandbox's records, which only the provider can do in reality. */
+/** Changes one row of the sandbox's records, as only the provider can. */
 export function atProvider(stack: Place, sql: string, params: readonly string[]): void {
   expect(inItsBooks(stack, (file) => file.prepare(sql).run(...params).changes)).toBe(1);
 }

@@ -16,7 +16,8 @@ const requirements = [
 ];
 
 /**
- * A path with the programs of the backup image: Barman, and PostgreSQL's client programs. Fetched once for this user.
+ * Returns a path with the programs of the backup image: Barman, and PostgreSQL's client programs. Fetches them once for
+ * this user.
  */
 function findTools(): string {
   const directory = join(userCacheDirectory(), 'backup-tools-2');
@@ -32,12 +33,12 @@ export interface Backups {
   /** Waits until everything that the server has written is streamed. */
   streamed(): Promise<void>;
   run(...words: string[]): string;
-  /** As in the runbook; the directory belongs to the server's user afterwards. */
+  /** Restores as in the runbook; the directory then belongs to the server's user. */
   restore(directory: string, moment?: string, from?: 'restore' | 'fetch'): void;
   stop(): Promise<void>;
 }
 
-/** The role of backups, created by the statements of docker compose's server. */
+/** Creates the backup role with docker compose's statements. */
 async function makeRole(url: string, password: string): Promise<void> {
   const statements = readFileSync(join(root, 'deploy/compose/postgresql-roles.sh'), 'utf8').match(
     /^(create|grant) .*amanah_backup.*;$/gm,
@@ -50,7 +51,7 @@ async function makeRole(url: string, password: string): Promise<void> {
   });
 }
 
-/** The shipped backup program, beside a server; resolves once it has a base backup. */
+/** Starts the shipped backup program for a server; resolves once it has a base backup. */
 export async function keepBackups(
   url: string,
   home: string,

@@ -3,7 +3,7 @@ import { type CheckResult, findChecks, runChecks } from '../../src/ledger/run-ch
 import { readFresh } from '../../src/platform/database/replica.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 
-/** The `check_*` views that are not empty, read in one statement, and one by one only to report which failed. */
+/** Returns the `check_*` views that are not empty. Reads all in one statement, and single views only to report rows. */
 export async function brokenChecks(em: EntityManager): Promise<CheckResult[]> {
   const checks = await findChecks(em);
   const any = checks

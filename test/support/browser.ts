@@ -8,7 +8,7 @@ interface Packaged {
 }
 
 const packaged = '@sparticuz/chromium';
-/** The name in Linux distributions; with the packaged browser, every machine tests with the same version. */
+/** The system's Chromium, if there is no packaged browser, with which every machine tests the same version. */
 const system = hasTool(packaged) ? null : (findExecutable('chromium') ?? findExecutable('chromium-browser'));
 
 export const hasBrowser = system !== null || hasTool(packaged);
@@ -16,11 +16,11 @@ export const hasBrowser = system !== null || hasTool(packaged);
 /** `describe` for tests that open a page in a browser. */
 export const describeInBrowser = describeWith(hasBrowser, 'a browser');
 
-/** A real browser without a window: the one of `test/tools`, or else the system's Chromium. */
+/** Starts a headless browser: the one of `test/tools`, or else the system's Chromium. */
 export async function startBrowser(): Promise<Browser> {
   if (system !== null) return engine.launch({ executablePath: system, args: ['--no-sandbox'] });
   const { default: chromium } = await loadTool<{ default: Packaged }>(packaged);
-  // The package's defaults disable the isolation between origins.
+  // The package's default arguments disable the isolation between origins.
   const args = chromium.args.filter((arg) => !arg.startsWith('--headless') && arg !== '--disable-web-security');
   return engine.launch({ executablePath: await chromium.executablePath(), args });
 }

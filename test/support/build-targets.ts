@@ -14,11 +14,11 @@ interface ProductOptions {
   status?: ProductStatus;
   target?: string;
   minimum?: string;
-  /** The owner of the account; none by default. */
+  /** The organization that owns the account; none by default. */
   organizationId?: string;
 }
 
-/** A product, open and without a target by default. IDR. */
+/** Creates a product, open and without a target by default. Amounts in IDR. */
 export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: ProductOptions): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
@@ -42,7 +42,7 @@ export function buildProduct(stack: BuildPlace, creator: BuiltUser, options: Pro
   });
 }
 
-/** A saving goal of a user, IDR 1,000,000 by default. */
+/** Creates a saving goal of a user, IDR 1,000,000 by default. */
 export function buildGoal(stack: BuildPlace, owner: BuiltUser, target = '1000000'): Promise<BuiltTarget> {
   const id = newId();
   return stack.em().transactional(async (tx) => {
@@ -55,10 +55,10 @@ export function buildGoal(stack: BuildPlace, owner: BuiltUser, target = '1000000
   });
 }
 
-/** The account that open donations are pooled in. */
+/** The account that holds open donations. */
 export const openPoolAccount: string = systemAccounts.openDonationPool;
 
-/** An approved cause whose donations go to an account of its owner, a new person by default. */
+/** Creates an approved cause whose donations go to an account of its owner, by default a new individual. */
 export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Promise<BuiltTarget> {
   const { id: ownerId, accountId } = owner ?? (await buildIndividual(stack));
   const id = newId();
@@ -76,7 +76,7 @@ export async function buildActiveCause(stack: BuildPlace, owner?: BuiltUser): Pr
   return { id, accountId };
 }
 
-/** An approved cause of its owner's organization, which receives its donations. */
+/** Creates an approved cause of its owner's organization, which receives the donations. */
 export async function buildOrganizationCause(stack: BuildPlace, owner: BuiltUser): Promise<BuiltTarget> {
   const cause = await buildActiveCause(stack, owner);
   await stack

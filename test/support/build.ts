@@ -9,7 +9,7 @@ import { negateMoney } from '../../src/shared/money.ts';
 import type { UserType } from '../../src/shared/user.ts';
 import { plantJournal } from './plant-journal.ts';
 
-/** The stack in which people are built: any with a database and tokens. */
+/** The stack in which people are created: any with a database and tokens. */
 export interface BuildPlace {
   em(): EntityManager;
   owner(): EntityManager;
@@ -20,22 +20,22 @@ export interface BuiltUser {
   id: string;
   token: string;
   email: string;
-  /** The user's first account; for users of type `organization` the organization's; platform users have none. */
+  /** The first account of the user or, for type `organization`, of the organization; platform users have none. */
   accountId: string;
   organizationId: string | null;
 }
 
 interface UserOptions {
   organizationId?: string | null;
-  /** The name of the role; or null for none. */
+  /** The name of the role; null for none. */
   role?: string | null;
   /** Whether the user was admitted to approve decisions, if the role allows it; true by default. */
   isApprover?: boolean;
-  /** IDR on the account from the start, through the ledger. */
+  /** Opening balance of the account in IDR, posted through the ledger. */
   balance?: string;
 }
 
-/** An active user with a token, created without sign-up, which has its own tests. */
+/** Creates an active user with a token, without the sign-up, which has its own tests. */
 async function buildUser(stack: BuildPlace, userType: UserType, options: UserOptions): Promise<BuiltUser> {
   const id = newId();
   const email = `${id}@example.org`;
@@ -73,7 +73,7 @@ async function buildUser(stack: BuildPlace, userType: UserType, options: UserOpt
   return { id, token, email, accountId, organizationId };
 }
 
-/** Money without an origin, as a real journal (gateway clearing -> account). IDR. */
+/** Credits an account with money of no origin, by a real journal (gateway clearing -> account). IDR. */
 export async function fund(stack: BuildPlace, accountId: string, amount: string): Promise<void> {
   await plantJournal(stack.owner(), {
     kind: 'test.funded',
@@ -102,7 +102,7 @@ export const buildPlatformAdmin = (stack: BuildPlace, options: UserOptions = {})
 export const buildSuperAdmin = (stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> =>
   buildUser(stack, 'platform', { role: 'platform_super_admin', ...options });
 
-/** An organization with one account, `active` by default. Returns its id. */
+/** Creates an organization with one account, `active` by default; returns its id. */
 export async function buildOrganization(stack: BuildPlace, options: { status?: string } = {}): Promise<string> {
   const id = newId();
   const em = stack.em();
@@ -116,7 +116,7 @@ export async function buildOrganization(stack: BuildPlace, options: { status?: s
   return id;
 }
 
-/** An admin of an organization, which is created when none is given. */
+/** Creates an admin of an organization, by default a new one. */
 export async function buildOrganizationAdmin(stack: BuildPlace, options: UserOptions = {}): Promise<BuiltUser> {
   const organizationId = options.organizationId ?? (await buildOrganization(stack));
   return buildUser(stack, 'organization', { role: 'organization_admin', ...options, organizationId });
@@ -128,7 +128,7 @@ export interface BuiltRole {
   organizationId: string;
 }
 
-/** A custom role with exactly these permissions, of an organization, which is created when none is given. */
+/** Creates a custom role with exactly these permissions, of an organization, by default a new one. */
 export async function buildRole(
   stack: BuildPlace,
   options: { organizationId?: string; permissions?: readonly string[]; name?: string } = {},

@@ -3,7 +3,7 @@ import { isFullRun } from './run.ts';
 
 const threads = 5;
 
-/** Runs a test; in the full run, five threads keep the CPU busy meanwhile, so that everything is slow. */
+/** Runs a test; in the full run, while five threads keep the CPU busy, so that everything is slow. */
 export async function whileBurning<T>(run: () => Promise<T>): Promise<T> {
   const burning = isFullRun() ? Array.from({ length: threads }, () => new Worker('for (;;);', { eval: true })) : [];
   try {

@@ -6,25 +6,25 @@ import { roleSettings } from '../../src/platform/database/database-time-outs.ts'
 import { testRun } from './run.ts';
 
 export interface TestDatabase {
-  /** As the role of API and worker, with which the product runs. */
+  /** For the role of API and worker. */
   url: string;
-  /** As the owner, for what only the database's owner may do: plant a corruption, alter a table. */
+  /** For the owner, who alone may plant a corruption or alter a table. */
   ownerUrl: string;
   readerUrl: string;
-  /** The keys database that belongs to it, as the application and as its owner. */
+  /** The keys database beside it, for the application's role and for its owner. */
   keysUrl: string;
   keysOwnerUrl: string;
   drop(): Promise<void>;
 }
 
-/** A new database, cloned from another without connections: the migrated template of the run by default. */
+/** Clones a database without connections, by default the run's migrated template. */
 export async function cloneDatabase(template = testRun().postgres.template): Promise<TestDatabase> {
   const database = await createDatabase(template);
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const keys = new URL(database.keysUrl).pathname.slice(1);
   await administer(`create database ${keys} template ${keysTemplateOf(testRun().postgres.template)}`);
   const owner = new URL(database.ownerUrl).username;
-  // The time-outs that migrations set for a database and its roles are not in its template.
+  // A clone does not inherit the time-outs that migrations set for the roles in a database.
   for (const [each, roles] of [
     [name, rolesOf.books],
     [keys, rolesOf.keys],
@@ -38,14 +38,14 @@ export async function cloneDatabase(template = testRun().postgres.template): Pro
 /** The migrated keys database that belongs to a template. */
 export const keysTemplateOf = (template: string): string => `${template}_keys`;
 
-/** Lets its owner's transactions wait as long as a test blocks others: no time-out terminates them. */
+/** Removes the time-outs of the owner's transactions, so that they can wait as long as a test blocks others. */
 export async function letOwnerWait({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>): Promise<void> {
   const { username, pathname } = new URL(ownerUrl);
   const names = ['idle_in_transaction_session_timeout', 'transaction_timeout'];
   await administer(...names.map((name) => `alter role ${username} in database ${pathname.slice(1)} set ${name} = 0`));
 }
 
-/** A new, unmigrated database. */
+/** Creates an unmigrated database. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => createDatabase('template0');
 
 async function createDatabase(template: string): Promise<TestDatabase> {

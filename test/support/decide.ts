@@ -11,14 +11,14 @@ export interface Operators {
   approver: BuiltUser;
 }
 
-/** Two people of the platform. */
+/** Creates a proposer and an approver. */
 export async function buildOperators(place: BuildPlace): Promise<Operators> {
   const [proposer, approver] = await Promise.all([buildPlatformAdmin(place), buildSuperAdmin(place)]);
   const token = await secureSession(place, approver.id);
   return { proposer, approver: { ...approver, token } };
 }
 
-/** A token of a platform user who has a second factor and has logged in with it. */
+/** Gives a platform user a second factor; returns the token of a session that logged in with it. */
 export async function secureSession(place: BuildPlace, userId: string): Promise<string> {
   const secret = await place.deps.sealer.seal(placeOfSecret(userId), makeSecret('Amanah', userId).secret);
   const factor = 'insert into second_factors (id, secret_sealed, confirmed_at) values (?, ?, now())';
@@ -34,13 +34,12 @@ export const evidenceNote = 'ticket 4711, bank statement of the day';
 export const propose = (http: Pick<Http, 'post'>, { proposer }: Operators, proposal: object) =>
   http.post('/v1/decisions', { note: evidenceNote, ...proposal }, { token: proposer.token });
 
-/** Approves over HTTP as another; returns the answer. */
+/** Approves over HTTP as the other operator; returns the answer. */
 export const approve = (http: Pick<Http, 'post'>, { approver }: Operators, id: string) =>
   http.post(`/v1/decisions/${id}/approve`, undefined, { token: approver.token });
 
 /**
- * Proposes a decision as one operator and approves it as another; returns the outcome, or fails if the proposal is
- * refused.
+ * Proposes a decision as one operator and approves it as another; returns the outcome, or throws if either is refused.
  */
 export async function decide(
   http: Pick<Http, 'post'>,
@@ -55,7 +54,7 @@ export async function decide(
   return approved.body.data;
 }
 
-/** A decision in the database, for steps that run without the API: proposed, and approved by default. */
+/** Inserts a decision, approved by default, for steps that run without the API. */
 export async function plantDecision(
   place: BuildPlace,
   { proposer, approver }: Operators,

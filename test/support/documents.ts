@@ -21,7 +21,7 @@ interface Served {
   owner(): EntityManager;
 }
 
-/** A transaction of the user, to attach documents to. */
+/** Creates a transaction of the user, to attach documents to. */
 export async function buildTransaction(stack: Served, user: BuiltUser, accountId = user.accountId): Promise<string> {
   return stack.owner().transactional(async (tx) => {
     const amount = '1.0000';
@@ -52,7 +52,7 @@ export async function buildTransaction(stack: Served, user: BuiltUser, accountId
   });
 }
 
-/** The smallest picture: its type is found by its content. */
+/** A PNG of one pixel: the product detects its type by the content. */
 export const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -67,7 +67,7 @@ export interface Part {
 
 const boundary = 'the-boundary-of-the-test';
 
-/** The head of a part, and the end of the body: what surrounds the content on the wire. */
+/** The head of a part: what precedes the content on the wire. */
 const headOf = ({ name, fileName, type }: Omit<Part, 'content'>) =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n` +
   `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`;
@@ -113,13 +113,13 @@ export interface WireUpload {
   sizeBytes: number;
   /** Stops after this much of the content. */
   stopAfterBytes?: number;
-  /** The fault there: the connection is destroyed (optionally once a promise is fulfilled), half-closed, or stalls. */
+  /** How it stops: the connection is destroyed (at once, or when a promise is fulfilled), half-closed, or stalls. */
   stopBy?: 'destroy' | 'end' | 'stall' | Promise<void>;
-  /** Content-Length, or chunks without one. */
+  /** Whether to send chunks instead of a Content-Length. */
   chunked?: boolean;
 }
 
-/** Uploads over a bare socket, a piece at a time, so that a test may stop midway. Returns the status, or null. */
+/** Uploads over a bare socket, piece by piece, so that a test can stop midway. Returns the status, or null. */
 export async function uploadOverWire(
   stack: Served,
   by: { token: string },
@@ -138,7 +138,7 @@ export async function uploadOverWire(
   const write = async (bytes: Uint8Array | string) => {
     if (socket.destroyed) return;
     if (socket.write(bytes)) return;
-    // An error is followed by the close.
+    // A close follows every error.
     await Promise.race([once(socket, 'drain').catch(() => closed), closed]);
   };
   const piece = async (bytes: Uint8Array | string) => {
@@ -182,7 +182,7 @@ const clientOf = ({ env }: Pick<Served, 'env'>) =>
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });
 
-/** The storage keys in the space of a user or an organization. */
+/** The storage keys of a user's or an organization's documents. */
 export async function keysOf(stack: Pick<Served, 'env'>, space: string): Promise<string[]> {
   const client = clientOf(stack);
   const { Contents = [] } = await client.send(
@@ -205,13 +205,13 @@ export async function multipartUploads(stack: Pick<Served, 'env'>): Promise<stri
   }
 }
 
-/** Temporary files of uploads on this machine's disk; other processes create and unlink theirs at the same time. */
+/** Temporary files of uploads on this machine's disk, including those of concurrent processes. */
 export const filesOnDisk = (): string[] =>
   readdirSync(tmpdir())
     .filter((name) => name.startsWith('amanah-upload-'))
     .filter((name) => (statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0) > 0);
 
-/** Everything stored of a user: keys in storage, documents, unfinished uploads, files on disk. */
+/** Everything stored for a user: keys in storage, documents, unfinished uploads, files on disk. */
 export async function whatIsLeft(stack: Served, user: BuiltUser) {
   const em = stack.em();
   const [documents] = await em.execute<[{ count: string }]>('select count(*) from documents where created_by = ?', [
@@ -228,7 +228,7 @@ export async function whatIsLeft(stack: Served, user: BuiltUser) {
 
 export const nothing = { objects: 0, documents: 0, uploads: 0, files: 0 };
 
-/** The events of a resource, in order: event and impact. A resource whose id is no UUID needs its type too. */
+/** The events of a resource, in order: event and impact. If its id is not a UUID, the type is needed too. */
 export async function eventsOf(stack: Pick<Served, 'em'>, id: string, type: string | null = null): Promise<string[]> {
   const rows = await stack.em().execute<{ told: string }[]>(
     `select event || ' ' || impact as told from events

@@ -5,17 +5,17 @@ import { keysUrlBeside } from '../../dev/postgres.ts';
 import { testRun } from './run.ts';
 
 export interface Addresses {
-  /** The keys' database is beside it. */
+  /** The main database; the keys database is beside it. */
   databaseUrl: string;
   temporalAddress: string;
-  /** Of the API. */
+  /** The API's URL. */
   url: string;
   sandboxUrl: string;
-  /** Of the sandbox, which catches mail. */
+  /** The port at which the sandbox catches mail. */
   smtpPort?: number;
 }
 
-/** The time-out for accounts that never answer, shorter than that of a call to the provider. */
+/** How long the sandbox's silent accounts hold a connection: less than the time-out of a call to the provider. */
 export const silenceMs = 1_500;
 
 export interface Secrets {
@@ -30,10 +30,10 @@ export const createSecrets = (): Secrets => ({
   taskQueue: `test-${randomBytes(6).toString('hex')}`,
 });
 
-/** The complete environment of API and worker in a test; the machine's own environment is not inherited. */
+/** The complete environment of API and worker in a test; nothing is inherited from the machine's. */
 export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<string, string> {
   const { s3, workflowBundle } = testRun();
-  // A separate bucket, which is a directory: another test file's register of erasures must not be read.
+  // A separate bucket (a directory), so that no other test file's register of erasures is read.
   mkdirSync(join(s3.directory, secrets.taskQueue), { recursive: true, mode: 0o700 });
   return {
     PATH: process.env.PATH ?? '',
@@ -61,7 +61,7 @@ export function testEnvironment(addresses: Addresses, secrets: Secrets): Record<
     ...(addresses.smtpPort !== undefined && { SMTP_URL: `smtp://127.0.0.1:${addresses.smtpPort}` }),
     MAIL_FROM: 'Amanah <no-reply@amanah.example>',
     WEBHOOK_ALLOW_LOOPBACK: 'true',
-    // A new bank account is usable at once; the test of the waiting time sets the variable.
+    // A new bank account is usable at once; the test of the waiting time overrides this.
     BANK_ACCOUNT_WAIT_HOURS: '0',
     WORKFLOW_BUNDLE: workflowBundle,
   };

@@ -6,11 +6,11 @@ const leaveOut = Object.assign(() => undefined, { each: () => leaveOut }) as unk
 
 /**
  * `it` in `npm run test:full`, skipped in `npm test`: for cross products, full sizes, and further variants of what a
- * neighbouring test shows. Every law, route, refusal and kill arrow keeps a test that always runs.
+ * neighbouring test shows. Every law, route, refusal and failpoint keeps a test that always runs.
  */
 export const itInFull: Run = isFullRun() ? it : leaveOut;
 
-/** All cases in `npm run test:full`; in `npm test` only the representative ones. */
+/** All cases in `npm run test:full`; in `npm test` only those for which `standing` holds, by default the first. */
 export const casesOf = <T>(
   cases: readonly T[],
   standing: (one: T, index: number) => boolean = (_, index) => index === 0,

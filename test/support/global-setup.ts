@@ -24,8 +24,8 @@ const template = 'template_amanah';
 const prefix = 'amanah-test-';
 
 /**
- * A test run need not survive the machine. Autovacuum would start a process a second, as it divides its interval by the
- * number of databases.
+ * A test run's data need not survive a crash of the machine. With the default interval, autovacuum would start a process
+ * a second, because it divides the interval by the number of databases.
  */
 const fastAndLoose = {
   fsync: 'off',
@@ -43,9 +43,7 @@ export default async function globalSetup(): Promise<void> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   const parts: Part[] = [];
-  // The process that started jest over a channel (test/run.ts) has exited when it closes: no one needs this run any
-  // more.
-  // more.
+  // When the channel closes, the process that started jest over it (test/run.ts) has exited: abandon the run.
   const onAbandoned = () => process.exit(1);
   if (process.channel) process.once('disconnect', onAbandoned);
   globalThis.testRunParts = { parts, directory, onAbandoned };
@@ -72,7 +70,7 @@ export default async function globalSetup(): Promise<void> {
     await makeKeysDatabase(keysUrlBeside(url));
   }
   async function prepareTemporal(): Promise<string> {
-    // Collects garbage less often, which saves a tenth of its processor time; processes that tests start inherit it.
+    // Makes Temporal collect garbage less often, which saves a tenth of its CPU time, also for processes of tests.
     process.env.GOGC ??= '400';
     const binary = await findTemporalBinary(say('Temporal'));
     await keepPart(startTemporal({ binary, port: temporalPort }, { logFile: logFile('temporal') }));
@@ -97,7 +95,7 @@ export default async function globalSetup(): Promise<void> {
   announceTestRun(join(directory, 'run.json'));
 }
 
-/** A killed run cannot remove its scratch directory; its processes have exited. */
+/** Removes the scratch directories of killed runs, whose processes have exited. */
 function removeAbandonedDirectories(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const pid = Number(name.slice(prefix.length).split('-')[0]);

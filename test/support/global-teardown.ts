@@ -5,8 +5,8 @@ import { sharedDatabases, stopSharedStacks } from './shared-stacks.ts';
 
 /**
  * Checks the books of the shared stacks as a whole, stops what global-setup.ts started and removes the run's scratch
- * directory. When a `check_*` view is not empty, the run fails: through a complaint that test/run.ts reads and counts,
- * so that the test report is still written, or by throwing where there is none.
+ * directory. If a `check_*` view is not empty, the run fails: under test/run.ts by a complaint in a file, so that the
+ * test report is still written, otherwise by throwing.
  */
 export default async function globalTeardown(): Promise<void> {
   const run = globalThis.testRunParts;

@@ -1,8 +1,8 @@
 import type { Stack } from './stack.ts';
 
 /**
- * Blocks writes to a table of the stack's database until it is disposed; reads and row locks continue. Writers wait
- * with their transaction open, including all that it wrote before.
+ * Blocks writes to a table of the stack's database until the result is disposed; reads and row locks continue. Writers
+ * wait with their transaction open, so everything it wrote before stays uncommitted.
  */
 export async function holdTable(stack: Pick<Stack, 'owner'>, table: string): Promise<AsyncDisposable> {
   const em = stack.owner();

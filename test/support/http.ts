@@ -1,7 +1,7 @@
 export interface HttpAnswer {
   status: number;
   headers: Headers;
-  /** Parsed when it is JSON, the text otherwise, null when there is none. */
+  /** Parsed if it is JSON, otherwise the text; null if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are read by tests, which state what they expect
   body: any;
 }
@@ -15,7 +15,7 @@ export interface HttpOptions {
   signal?: AbortSignal;
 }
 
-/** A tiny HTTP client over one base URL: JSON in, JSON out, no status throws. */
+/** A small HTTP client for one base URL: JSON in, JSON out; no status throws. */
 export interface Http {
   get(path: string, options?: HttpOptions): Promise<HttpAnswer>;
   post(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
@@ -40,8 +40,8 @@ export async function askAgain(
 const mostTries = 15;
 
 /**
- * A client of `baseUrl`. If `isPatient`, it retries a 503 after the time in the answer: an overloaded machine is no
- * finding of a test about something else. It logs each retry, as a real client would have had to wait.
+ * Creates a client of `baseUrl`. If `isPatient`, it retries a 503 after the time in the answer, because an overloaded
+ * machine must not fail unrelated tests, and logs each retry.
  */
 export function createHttp(baseUrl: string, { isPatient = false } = {}): Http {
   const askOnce = async (method: string, path: string, content: unknown, options: HttpOptions): Promise<HttpAnswer> => {

@@ -1,7 +1,7 @@
 import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
-/** Statements containing this text that are waiting for a lock in the stack's database: process, and since when. */
+/** The statements containing this text that wait for a lock in the stack's database: their pid and start. */
 export function readLockWaits(stack: Pick<Stack, 'em'>, text = ''): Promise<{ pid: number; since: string }[]> {
   return stack.em().execute<{ pid: number; since: string }[]>(
     `select pid, query_start::text as since from pg_stat_activity

@@ -2,8 +2,8 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { eventually } from './eventually.ts';
 
 /**
- * Terminates a workflow as if Temporal had lost it; waits for its start first, as a request may be answered before
- * that.
+ * Terminates a workflow as if Temporal had lost it. First waits for its start, because a request may be answered before
+ * it.
  */
 export async function loseWorkflow({ workflow }: Pick<Client, 'workflow'>, workflowId: string): Promise<void> {
   const isLost = async () => {

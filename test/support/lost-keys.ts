@@ -31,8 +31,8 @@ export async function loseKey(
 }
 
 /**
- * Replaces the key of an order by another one, as a lagging server does on a retry; returns a function that restores
- * the first.
+ * Replaces the key of an order by another, as happens when a request is retried on a lagging server; returns a function
+ * that restores the first.
  */
 export async function replaceKey(
   place: { owner(): EntityManager; deps: Pick<Dependencies, 'config' | 'keysOrm'> },
@@ -47,7 +47,7 @@ export async function replaceKey(
   };
 }
 
-/** The sealer of another process, which has cached no key. */
+/** A sealer with an empty key cache, as in another process. */
 export function sealerElsewhere({ config, keysOrm }: Pick<Dependencies, 'config' | 'keysOrm'>): Sealer {
   const keys = config.DATA_ENCRYPTION_KEYS;
   return createSealer(

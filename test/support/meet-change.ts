@@ -9,7 +9,7 @@ export interface Change {
   sql: string;
 }
 
-/** A suspension of a row of this table. */
+/** The suspension of a row of this table. */
 export const suspension = (table: Suspended, id: string | null): Change => ({
   table,
   id,
@@ -17,8 +17,8 @@ export const suspension = (table: Suspended, id: string | null): Change => ({
 });
 
 /**
- * Runs work while a change is in progress, whose author locks the whole row first, and returns the work's outcome. The
- * text identifies the statement of the work that waits for the lock.
+ * Starts the work while a change holds the row's lock, commits the change once the work waits for the lock, and returns
+ * the work's outcome. The text identifies the work's waiting statement.
  */
 export async function meetChange<T>(
   stack: Pick<Stack, 'em' | 'owner'>,

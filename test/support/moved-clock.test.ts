@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
 const directory = mkdtempSync(join(tmpdir(), 'amanah-clock-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Prints all its clocks for each line it receives. */
+/** A program that prints all its clocks for each line it reads. */
 const teller = `
   import { createInterface } from 'node:readline';
   const began = performance.now();

@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * A process whose wall clock can be moved while it runs, as by an operator or a broken time server. Loaded before
- * everything else (`--import`), it offsets `Date` by the number in a small file. The monotonic clock is unaffected, as
- * are threads, whose workflows have Temporal's own `Date`.
+ * Moves a process's wall clock while it runs, as an operator or a broken time server might. Loaded before everything
+ * else (`--import`), it offsets `Date` by the number in a small file. The monotonic clock is unaffected, as are
+ * threads, whose workflows have Temporal's own `Date`.
  */
 const fileVariable = 'MOVED_CLOCK_FILE';
 const readEveryMs = 50;
@@ -16,7 +16,7 @@ export const followClock = (file: string): { NODE_OPTIONS: string; [fileVariable
   [fileVariable]: file,
 });
 
-/** Moves the clock of all processes that follow this file by a number of milliseconds from the correct time. */
+/** Sets the clocks of all processes that follow this file to a number of milliseconds from the correct time. */
 export function moveClock(file: string, offsetMs: number): void {
   // A concurrent reader must read a complete number.
   writeFileSync(`${file}.new`, String(offsetMs));

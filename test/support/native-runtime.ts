@@ -6,7 +6,7 @@ const circusHandlers = Symbol.for('EVENT_HANDLERS');
 
 /**
  * Jest's runtime without a sandbox: Node itself imports the test files, so a jest worker loads the product once instead
- * of once per file, and a running stack outlives the file that started it (shared-stack.ts). Only circus is reset for
+ * of once per file, and a running stack outlives the file that started it (shared-stacks.ts). Only circus is reset for
  * each file. There are no module mocks, fake timers or coverage: no test here uses them.
  */
 export default class NativeRuntime {

@@ -1,8 +1,8 @@
 import type { Stack } from './stack.ts';
 
 /**
- * Makes every connection to the stack's database write to the same shards of balances and counts, as happens by chance
- * when process ids are equal modulo the number of shards: paths that lock them in different orders then deadlock.
+ * Makes every connection to the stack's database write to the same shards of balances and counts, as happens when pids
+ * are equal modulo the number of shards: paths that lock shards in different orders then deadlock.
  */
 export async function writeInOneShard(stack: Pick<Stack, 'owner'>): Promise<void> {
   await stack.owner().execute(

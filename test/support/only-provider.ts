@@ -1,6 +1,6 @@
 import type { Gateway, Gateways } from '../../src/platform/gateway/gateway.ts';
 
-/** Makes this the gateway of every row. */
+/** Gateways in which every row uses this gateway. */
 export const onlyProvider = (gateway: Gateway): Gateways => ({
   names: [gateway.provider],
   of: () => gateway,

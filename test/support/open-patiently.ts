@@ -3,9 +3,8 @@ import { type Dependencies, openDependencies } from '../../src/wiring/dependenci
 import { eventually } from './eventually.ts';
 
 /**
- * The dependencies of a test, once they can reach the keys of people. On a busy machine the product reports these as
- * down when a new connection takes seconds; a test waits instead. A stack whose keys database really is down starts
- * anyway.
+ * Opens a test's dependencies and waits until they reach the keys database. On a busy machine a new connection may take
+ * seconds, for which the product reports the database as down. If it really is down, the stack starts anyway.
  */
 export async function openPatiently(env: Record<string, string>): Promise<Dependencies> {
   const deps = await openDependencies(readConfig(env), { process: 'test' });

@@ -11,7 +11,7 @@ export const operatorsDocuments: readonly { path: string; text: string }[] = glo
   .toSorted()
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
-/** The texts of their blocks in one language, without indentation. */
+/** The texts of these documents' code blocks in one language, without indentation. */
 export const blocksOf = (language: string): string[] =>
   operatorsDocuments.flatMap(({ text }) =>
     [...text.matchAll(new RegExp(`^ *\`\`\`${language}\\n(.*?)^ *\`\`\``, 'gms'))].map(([, block = '']) => block),

@@ -22,26 +22,26 @@ export interface BuiltPartner {
   keyId: string;
   webhookSecret: string;
   account: { available: string; pending: string; reserved: string };
-  /** A signed call of this partner. */
+  /** Sends a signed GET. */
   get(path: string, headers?: Record<string, string>): Promise<HttpAnswer>;
-  /** With a fresh idempotency key unless one is given; null sends none. */
+  /** Sends a signed POST with a fresh idempotency key unless one is given; null sends none. */
   post(path: string, body: object, key?: string | null, headers?: Record<string, string>): Promise<HttpAnswer>;
-  /** A signed call by any method, without an idempotency key. */
+  /** Sends a signed call by any method, without an idempotency key. */
   send(method: 'post' | 'patch' | 'delete', path: string, body?: object): Promise<HttpAnswer>;
-  /** A call of its platform administration, by path under the account. */
+  /** Calls the partner's administration routes as a platform admin; `path` is relative to the account. */
   administer(method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object): Promise<HttpAnswer>;
 }
 
 export const signature = (secret: string, body: string | Uint8Array = ''): string =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** Credentials for signing only the body; reads are signed, too. */
+/** Routes for which a signature over the body suffices. */
 const bodySuffices = new Set(['/v1/partners/payments', '/v1/partners/payouts', '/v1/partners/quotes']);
-/** The second used in the signature of each last request without a key: a signature is accepted once. */
+/** The last second signed for each request without a key: a signature is accepted once. */
 const lastSeconds = new Map<string, number>();
 
 /**
- * The signatures of a call to a whole path with its query: over its body, and over the whole request where required.
+ * The signature headers of a call to a path with its query: over the body and, where required, the whole request.
  */
 export function signatures(
   secret: string,
@@ -72,7 +72,7 @@ export const freshKey = (): string => {
   return `key-${process.pid}-${Date.now()}-${keys}`;
 };
 
-/** A partner created through the administration's own routes, active and with every permission by default. */
+/** Creates a partner through the administration's routes, active and with every permission by default. */
 export async function buildPartner(stack: BuildPlace & Http, options: PartnerOptions = {}): Promise<BuiltPartner> {
   const admin = await buildSuperAdmin(stack);
   const organizationId = await buildOrganization(stack);

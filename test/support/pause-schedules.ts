@@ -3,7 +3,7 @@ import { eventually } from './eventually.ts';
 import type { Stack } from './stack.ts';
 
 /**
- * Pauses schedules of the stack's worker, all by default, so that they do not claim what a test's own sweeps should.
+ * Pauses schedules of the stack's worker, all by default, so that they do not claim rows that a test sweeps itself.
  */
 export async function pauseSchedules(
   { deps: { workflows }, afterwards }: Stack,

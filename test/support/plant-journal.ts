@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Journal } from '../../src/ledger/post-journal.ts';
 import { newId } from '../../src/shared/ids.ts';
 
-/** Writes a journal that no row justifies, as only the owner may. Returns its id, or null if its key is taken. */
+/** Writes a journal without rows that justify it, as only the owner may. Returns its id, or null if its key exists. */
 export async function plantJournal(
   owner: EntityManager,
   { kind, businessKey, postings }: Journal,

@@ -27,10 +27,10 @@ import {
   userWithRole,
 } from './planted-rows.ts';
 
-/** The id of an instrument. */
+/** The id of a planted instrument. */
 const own = newId();
 
-/** A corruption for each view, inserted past the triggers as only a superuser can. */
+/** Corruptions for each view, inserted without triggers, as only a superuser can. */
 export const corruptions: [view: string, sql: string][] = [
   [
     'check_uploads_end',
@@ -59,7 +59,7 @@ export const corruptions: [view: string, sql: string][] = [
      insert into journals (id, business_key, kind, created_at)
      values ('${newId()}', 'planted', 'test', now() - interval '25 hours')`,
   ],
-  // A day without postings, and one whose postings were omitted.
+  // A closing without postings, and a closed day without its closings.
   ['check_closings_match_postings', `insert into closings values ('${systemAccounts.suspense}', '2020-01-01', 1)`],
   [
     'check_closings_match_postings',
@@ -82,7 +82,7 @@ export const corruptions: [view: string, sql: string][] = [
     'check_webhooks_have_their_keys',
     `insert into webhook_version_keys values ('payout', '${newId()}', 1, '${newId()}', '${newId()}')`,
   ],
-  // A version sent as two bodies, to two endpoints.
+  // A version sent with different bodies to two endpoints.
   [
     'check_webhook_versions_are_one_event',
     `insert into webhook_deliveries (id, partner_id, endpoint_id, resource_type, resource_id, version, type, body_sealed,
@@ -192,7 +192,7 @@ export const corruptions: [view: string, sql: string][] = [
      values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
-  // A payout that spent money missing from the books, an empty booking, and a payout missing among the booked ones.
+  // A successful payout without its journal, a booked transfer without its journal, and a booking journal without row.
   ['check_transfers_booked_once', payoutOf('succeeded', 'planted')],
   [
     'check_transfers_booked_once',
@@ -203,7 +203,7 @@ export const corruptions: [view: string, sql: string][] = [
     `insert into journals (id, business_key, kind) values ('${newId()}', 'transfer/planted/booked/${newId()}', 'transfer.booked')`,
   ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
-  // An attempt after one whose request was never sent to the provider, a sixth attempt, and one after the final status.
+  // Second attempts although the provider did not report the first as unknown in time, a sixth, one after the end.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],
   ['check_payouts_sent_once', attemptsOf('pending', 2, '61 minutes')],
   ['check_payouts_sent_once', attemptsOf('pending', 6, '2 minutes')],

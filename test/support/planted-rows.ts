@@ -11,7 +11,7 @@ export const receiptOf = (state: string, id = newId()) =>
   `insert into receipts (id, provider_payment_id, provider_payment_method_id, reference, amount, state, reason)
    values ('${id}', '${newId()}', 'pm', 'nobody', 5, '${state}', 'unknown')`;
 
-/** A journal that moves another's money to the platform's revenue. */
+/** A journal that posts money from the gateway to the platform's revenue. */
 const toRevenue = (key: string, amount: number) => {
   const journal = newId();
   return `insert into journals (id, business_key, kind) values ('${journal}', '${key}', 'test');
@@ -63,8 +63,7 @@ export const payoutOf = (status: string, transferId: string | null = null) =>
    from partner`;
 
 /**
- * A number of attempts an hour apart, the last in two hours; for each, the provider reported the transfer as missing
- * this long after it.
+ * Attempts an hour apart, the last in two hours; the provider reported each as not known this long after it was sent.
  */
 export const attemptsOf = (status: string, count: number, notKnownAfter: string | null) =>
   together(

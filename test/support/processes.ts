@@ -24,19 +24,19 @@ import { testRun } from './run.ts';
 import { borrowStack, once, type Shareable, settingsOf } from './shared-stacks.ts';
 
 export interface ProcessStackOptions {
-  /** Not shared with other files: for a file that counts all rows. */
+  /** Do not share the stack with other files: for a file that counts all rows. */
   own?: boolean;
   /**
-   * Starts a separate PostgreSQL, which the test may stop; durable, unlike the run's. In the given directory, if any.
+   * Starts a separate PostgreSQL, which the test may stop, in the given directory, if any. Durable, unlike the run's.
    */
   ownPostgres?: boolean | { directory: string };
   /** Starts a separate Temporal server with a database file, which the test may stop. */
   ownTemporal?: boolean;
-  /** A proxy on each connection of API and worker to their dependencies: `lines`. */
+  /** Puts a proxy (`lines`) on each connection of API and worker to their dependencies. */
   proxied?: boolean;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
-  /** Variables of the worker alone. */
+  /** Variables for the worker only. */
   workerEnv?: Record<string, string>;
 }
 
@@ -53,30 +53,29 @@ export interface ProcessStack extends Http, AsyncDisposable {
   deps: Dependencies;
   orm: MikroORM;
   em(): EntityManager;
-  /** With the rights of the database's owner, which the product lacks. */
+  /** An entity manager with the rights of the database's owner. */
   owner(): EntityManager;
   sandbox: Http & { url: string };
   env: Record<string, string>;
   api: Part;
   worker: Part;
-  /** With `proxied`. */
+  /** The proxies; throws without `proxied`. */
   lines: { api: Lines; worker: Lines };
-  /** Arms failpoints in API and worker, as in `FAILPOINTS`; the empty text disarms all. */
+  /** Arms failpoints in API and worker, as in `FAILPOINTS`; an empty text disarms all. */
   arm(failpoints: string): void;
   /**
-   * Holds every call that reaches the point, like all that are already held, until the next `arm` or `restart`; starts
-   * the given work and resolves once it is held there. The work does not wait for the other held calls. On a path with
-   * several points, hold the last of them first.
+   * Holds every call that reaches the point, in addition to the points already held, until the next `arm` or `restart`;
+   * starts the given work and resolves once it is held there. On a path with several points, hold the last one first.
    */
   holdAt(point: string, begin: () => unknown): Promise<void>;
-  /** kill -9, and wait until it has exited. */
+  /** Kills a process with kill -9, and waits until it has exited. */
   kill(which: 'api' | 'worker'): Promise<void>;
-  /** Starts what is not running, with no failpoint armed. */
+  /** Starts the processes that are not running, with no failpoint armed. */
   restart(): Promise<void>;
   stopPostgresImmediately(): Promise<void>;
-  /** Unless it is already running. */
+  /** Starts PostgreSQL unless it is running. */
   startPostgresAgain(): Promise<void>;
-  /** The whole output of one of its parts so far. */
+  /** The output of a part so far. */
   readLog(name: 'postgres' | 'api' | 'worker'): string;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
@@ -86,8 +85,8 @@ export interface ProcessStack extends Http, AsyncDisposable {
 }
 
 /**
- * Starts them; each part keeps its port over restarts. Files that need only some settings share a stack, as with
- * `startStack`.
+ * Starts the processes; each keeps its port when it restarts. Files with the same `env` and no other options share a
+ * stack.
  */
 export async function startProcessStack(options: ProcessStackOptions = {}): Promise<ProcessStack> {
   const { env = {}, ...rest } = options;
@@ -99,7 +98,7 @@ export async function startProcessStack(options: ProcessStackOptions = {}): Prom
   );
   if (borrowed === null) return startOwnProcesses(options);
   const stop = once(borrowed.giveBack);
-  // Not a copy: the API's and worker's processes change with each restart.
+  // Inherits instead of copying, because the processes change with each restart.
   return Object.create(borrowed.stack, { stop: { value: stop }, [Symbol.asyncDispose]: { value: stop } });
 }
 
@@ -288,7 +287,7 @@ async function startOwnProcesses(
 
 type Environment = Record<string, string>;
 
-/** The addresses of one process, by the variable that names each. */
+/** The port of each dependency in a process's environment. */
 const portOf = {
   database: (env: Environment) => new URL(env.DATABASE_URL ?? '').port,
   temporal: (env: Environment) => (env.TEMPORAL_ADDRESS ?? '').split(':')[1],

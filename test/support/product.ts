@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 const script = join(import.meta.dirname, '../../dev/start.ts');
 const isReady = 'Ctrl-C stops everything';
 const readyWithinMs = 180_000;
-/** Replaces or selects parts of the stack; the machine's own settings are not inherited. */
+/** Variables that replace or select parts of the stack, which are not inherited from the machine. */
 const replacing = /^(DATABASE_|TEMPORAL_|S3_|XENDIT_|PUBLIC_URL$|DATA_|FAILPOINTS$|NODE_ENV$|AUTH_)/;
 
 /** The product as `npm start` runs it, on a data directory. */
@@ -21,11 +21,11 @@ export interface Product {
   untilReady(): Promise<void>;
   /** The content of `credentials.json`. */
   credentials(): Credentials;
-  /** Asks it to stop; returns how it exited. */
+  /** Stops the product; returns its exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Starts it, with arguments if any, on free ports, which the data directory keeps. */
+/** Starts the product on free ports, which are stored in the data directory. */
 export function startProduct(directory: string, env: Record<string, string> = {}, args: string[] = []): Product {
   const inherited = Object.entries(process.env).filter(([name]) => !replacing.test(name));
   const ports = { PORT: '0', TEMPORAL_UI_PORT: '0' };
@@ -46,7 +46,7 @@ export function startProduct(directory: string, env: Record<string, string> = {}
       (all) => all.includes(text) || gone,
       readyWithinMs,
     );
-    if (!output.includes(text)) throw new Error(`npm start ended without "${text}":\n${output}`);
+    if (!output.includes(text)) throw new Error(`npm start exited without "${text}":\n${output}`);
   };
   return {
     child,

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { findExecutable } from '../../dev/temporal-binary.ts';
 import { userCacheDirectory } from '../../dev/user-cache.ts';
 
-/** Of Prometheus 3.16. */
+/** The module version of Prometheus 3.16. */
 const version = 'v0.316.0';
 
 /**
- * The path of `promtool`, Prometheus' own rule tester: from the PATH, or built with Go once for this user, which takes
- * minutes. Throws Go's error if there is no Go.
+ * Returns the path of `promtool`, Prometheus' rule tester: from the PATH, or built with Go once for this user, which
+ * takes minutes. Throws if Go is missing or fails.
  */
 export function findPromtool(): string {
   const installed = findExecutable('promtool');
@@ -31,7 +31,7 @@ function build(built: string): void {
     if (error || status !== 0) throw new Error(`go ${args[0]}: ${error?.message ?? stderr.slice(-2_000)}`);
   };
   try {
-    // Its module has exclusions, so `go install` cannot install it by name.
+    // The module has `exclude` directives, so `go install` cannot install it by name.
     go('mod', 'init', 'promtool');
     go('get', `github.com/prometheus/prometheus/cmd/promtool@${version}`);
     go('build', '-o', 'promtool', 'github.com/prometheus/prometheus/cmd/promtool');

@@ -4,7 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 export interface InstantSpan {
   /** Table and column. */
   place: string;
-  /** Milliseconds of the epoch. */
+  /** In epoch milliseconds, like `latest`. */
   earliest: number;
   latest: number;
 }
@@ -27,10 +27,10 @@ const plans = new Set([
   'valid_until',
 ]);
 
-/** Rows of migrations, which have instants of their own. */
+/** Tables filled by migrations, with instants of their own. */
 const seeded = new Set(['organization_industries', 'organization_sizes']);
 
-/** Rows that tests backdate: operators who were admitted some days ago. */
+/** Columns that tests backdate: operators were admitted some days ago. */
 const datedBack = new Set(['users.approver_since']);
 
 /** The earliest and latest instant of every column that records when something happened. */
@@ -49,7 +49,7 @@ export async function readInstants(em: EntityManager): Promise<InstantSpan[]> {
         `select '${table}.${column}' as place, ${ms('min', column)} as earliest, ${ms('max', column)} as latest
          from "${table}" having count("${column}") > 0`,
     );
-  // The start of a partner's pending money is derived from when it becomes available.
+  // When a partner's money became pending is derived from when it becomes available.
   const since = 'available_at - make_interval(hours => settlement_delay_hours)';
   spans.push(
     `select 'partner_payments.available_at', extract(epoch from min(${since})) * 1000, extract(epoch from max(${since})) * 1000
@@ -63,6 +63,6 @@ export async function readInstants(em: EntityManager): Promise<InstantSpan[]> {
   }));
 }
 
-/** The spans that begin before `from` or end after `to`, milliseconds of the epoch. */
+/** The spans that begin before `from` or end after `to` (epoch milliseconds). */
 export const outside = (spans: readonly InstantSpan[], { from, to }: { from: number; to: number }): InstantSpan[] =>
   spans.filter(({ earliest, latest }) => earliest < from || latest > to);

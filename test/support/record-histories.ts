@@ -8,10 +8,10 @@ import proto from '@temporalio/proto';
 import { must } from '../../src/shared/assert.ts';
 import { workflowIds } from '../../src/shared/workflow-ids.ts';
 
-/** Set by `npm run histories:record`: where the histories of a test run are stored. */
+/** Set by `npm run histories:record`: the directory for the histories of a test run. */
 const variable = 'AMANAH_RECORD_HISTORIES';
 export const isRecording = (): boolean => Boolean(process.env[variable]);
-/** A longer history proves no more, and is too large even compressed. */
+/** Longer histories prove no more, and are too large even compressed. */
 const largestBytes = 50_000;
 
 const { History } = proto.temporal.api.history.v1;
@@ -32,7 +32,7 @@ function kindsOf(events: readonly Event[]): Set<string> {
   return new Set(names);
 }
 
-/** How a run ended, by the status in its result; null for an ending that only a test causes. */
+/** The outcome of a run, by the status in its result; null for an outcome that only tests cause. */
 function endOf(last: Event): string | null {
   switch (last.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '')) {
     case 'COMPLETED': {
@@ -53,9 +53,9 @@ function endOf(last: Event): string | null {
   }
 }
 
-/** The story of a history: how it ended, and whether people decided that, or unmatched money arrived. */
+/** The story of a history: its outcome, and whether people decided that or unmatched money arrived. */
 function storyOf(events: readonly Event[], kinds: ReadonlySet<string>): string | null {
-  const end = events.length === 0 ? null : endOf(must(events.at(-1), 'it has events'));
+  const end = events.length === 0 ? null : endOf(must(events.at(-1), 'the history has events'));
   if (end === null) return null;
   const has = (pattern: RegExp) => end !== 'open' && [...kinds].some((kind) => pattern.test(kind));
   const marks = [
@@ -65,7 +65,7 @@ function storyOf(events: readonly Event[], kinds: ReadonlySet<string>): string |
   return [end, ...marks].join('.');
 }
 
-/** The time-skipping server cannot list workflows, so it is asked for them by name. */
+/** Tables whose rows name workflows: the time-skipping server cannot list workflows. */
 const tables: Record<string, (id: string) => string> = {
   payment_orders: workflowIds.gatewayPayment,
   partner_payments: workflowIds.partnerPayment,
@@ -75,7 +75,7 @@ const tables: Record<string, (id: string) => string> = {
   saving_circles: workflowIds.savingCircle,
   donation_subscriptions: workflowIds.donationSubscription,
 };
-/** Rows of a table whose workflows are recorded. */
+/** How many rows of a table have their workflows recorded. */
 const mostRows = 50;
 
 async function namesOf(em: EntityManager): Promise<string[]> {
@@ -94,7 +94,7 @@ async function* listRuns(client: Client, taskQueue: string): AsyncGenerator<[wor
   }
 }
 
-/** The runs of these workflows, each from the last back to the first that it continues. */
+/** The runs of these workflows: of each, the last run and those that it continues, back to the first. */
 async function* findRuns(client: Client, names: string[]): AsyncGenerator<[workflowId: string, runId: string]> {
   for (const workflowId of names) {
     const last = await client.workflow
@@ -148,7 +148,7 @@ export function keep(directory: string, type: string, events: Event[]): void {
 }
 
 /**
- * While recording, stores the runs on this task queue, or of these rows on a server that cannot list workflows;
+ * While recording, stores the runs on this task queue or, on a server that cannot list workflows, those of the rows;
  * otherwise does nothing. Runs in a separate process, outside jest's realms.
  */
 export async function recordHistories(em: EntityManager, address: string, taskQueue: string): Promise<void> {

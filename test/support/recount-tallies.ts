@@ -1,7 +1,7 @@
 import type { Stack } from './stack.ts';
 import { withoutTriggers } from './without-triggers.ts';
 
-/** Recomputes the tallies of limits after payouts were inserted or moved in time past all triggers. */
+/** Recomputes the tallies of limits after payouts were inserted or moved in time without triggers. */
 export const recountTallies = (stack: Pick<Stack, 'owner'>): Promise<void> =>
   withoutTriggers(
     stack,

@@ -14,18 +14,18 @@ import { withClient } from './with-client.ts';
 export interface Replicated {
   /** A migrated database on the primary. */
   database: TestDatabase;
-  /** The replica, as the role of API and worker. */
+  /** The URL of the replica, for the role of API and worker. */
   replicaUrl: string;
   /** Runs a statement as the cluster's owner, on the replica. */
   onReplica(sql: string): Promise<Record<string, unknown>[]>;
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
-  /** Makes another replica of the primary and promotes it, which starts a new timeline; returns the database there. */
+  /** Creates another replica and promotes it, which starts a new timeline; returns the URL of its database. */
   failOver(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A primary and a streaming replica of it, both of their own: the binaries that `npm start` uses. */
+/** Starts a separate primary and a streaming replica, with the binaries that `npm start` uses. */
 export async function startReplicated(): Promise<Replicated> {
   const directory = mkdtempSync(join(tmpdir(), 'amanah-replicated-'));
   const place = { password: 'of-the-test', database: 'amanah' };
@@ -89,7 +89,7 @@ export async function startReplicated(): Promise<Replicated> {
   };
 }
 
-/** A base backup for a new replica; the slot retains the log that it will need. */
+/** Makes a base backup for a new replica; the slot retains the WAL that the replica will need. */
 async function copyCluster(client: pg.Client, from: string, to: string, slot: string): Promise<void> {
   const log = join(from, 'pg_wal');
   await client.query('select pg_create_physical_replication_slot($1, true)', [slot]);
@@ -104,7 +104,7 @@ async function copyCluster(client: pg.Client, from: string, to: string, slot: st
   own(to, uid, gid);
 }
 
-/** Run by root, the server runs as another user, who must own its files. */
+/** If run by root, makes the user that the server runs as the owner of its files. */
 export function own(path: string, uid: number, gid: number): void {
   if (process.getuid?.() !== 0) return;
   chownSync(path, uid, gid);

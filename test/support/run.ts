@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** The state that all files of a test run share, created by global-setup.ts. */
 export interface TestRun {
-  /** Scratch of this run, removed when it finishes. */
+  /** The run's scratch directory, removed when the run finishes. */
   directory: string;
   /** The password of the owner and of the roles. */
   postgres: { port: number; password: string; template: string };
@@ -24,5 +24,5 @@ export function testRun(): TestRun {
   return JSON.parse(readFileSync(process.env[variable] ?? '', 'utf8')) as TestRun;
 }
 
-/** Whether the full sizes are asked for (`npm run test:full`). */
+/** Whether this is `npm run test:full`. */
 export const isFullRun = (): boolean => process.env.AMANAH_FULL === '1';

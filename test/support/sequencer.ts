@@ -12,7 +12,7 @@ const stack = /start(?:Process)?Stack\(([^)]*)\)/;
 /** Settings in which two files that share a stack may differ. */
 const aside = /isImpatient: true,? ?|LOG_LEVEL: '\w+',? ?|own: isFull.*|, \.\.\..*/g;
 
-/** The settings of the stack that a file shares with others, normalized; rare ones come before the rest. */
+/** The normalized settings of the stack that a file shares with others; files with rare settings come first. */
 function kindOf(text: string): string {
   const given = (stack.exec(text)?.[1] ?? '').replaceAll(/\s+/g, ' ').replace(aside, '').replace('env: { }', '');
   const settings = given.replaceAll(/^[{ ]+|[}, ]+$/g, '');
@@ -21,8 +21,8 @@ function kindOf(text: string): string {
 }
 
 /**
- * Slow files first, so that none of them runs alone at the end; then those that share a stack, grouped by kind of
- * stack, so that few stacks are started; otherwise larger files first.
+ * Orders test files: slow files first, so that none runs alone at the end; then by the settings of the stack that they
+ * share, so that few stacks are started; then larger files first.
  */
 export default class Sequencer extends TestSequencer {
   override sort(tests: Test[]): Test[] {

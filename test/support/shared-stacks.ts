@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A shared stack, its database's owner, and how to reset it between two files. */
+/** A stack that test files can share. */
 export interface Shareable {
   databaseUrls: { owner: string };
-  /** Resets what a file configured in the sandbox. */
+  /** Undoes a file's changes before the next file uses the stack. */
   calm(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -16,13 +16,13 @@ interface Entry {
 
 const list = 'shared-databases';
 
-/** The stacks of this jest worker by their settings: those in use, and the last one used, as each polls and sweeps. */
+/** The stacks of this jest worker by their settings: those in use, and the last one used. */
 const stacks = new Map<string, Entry>();
 let stopping = Promise.resolve();
 
 /**
- * The running stack of this jest worker with these settings, started if there is none, and a function to return it. A
- * second one within a file, while the first is in use, gets null and uses its own database.
+ * Returns this jest worker's stack with these settings, started if there is none, and a function to return it; null if
+ * the stack is in use by the same file.
  */
 export async function borrowStack<S extends Shareable>(
   settings: string,
@@ -56,24 +56,24 @@ async function stopIdle(): Promise<void> {
   }
 }
 
-/** Stops all of this process, in use or not. */
+/** Stops all stacks of this process, in use or not. */
 export async function stopSharedStacks(): Promise<void> {
   await stopping;
   for (const [, { stack }] of stacks) await stack.stop();
   stacks.clear();
 }
 
-/** The databases of all shared stacks of a run, as their owner; they stay until the run ends. */
+/** The owners' URLs of the databases of all shared stacks of a run, which stay until the run ends. */
 export function sharedDatabases(runDirectory: string): string[] {
   const file = join(runDirectory, list);
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** Logs differ from file to file, and concern only their own file. */
+/** The settings that distinguish stacks: all variables except the log level. */
 export const settingsOf = ({ LOG_LEVEL: _, ...env }: Record<string, string>): string =>
   JSON.stringify(Object.entries(env).sort());
 
-/** Returns it or stops it, once, however often it is called. */
+/** Makes a function run only once, however often it is called. */
 export const once = (stop: () => Promise<void>): (() => Promise<void>) => {
   let stopped: Promise<void> | undefined;
   return () => (stopped ??= stop());

@@ -25,8 +25,8 @@ export { eventually } from './eventually.ts';
 
 export interface StackOptions {
   /**
-   * Not shared with other files: for a file that plants corruptions, alters tables, pauses schedules or workers, counts
-   * all rows, or depends on the time of a sweep. Options that only such a file needs imply it.
+   * Do not share the stack: for a file that plants corruptions, alters tables, pauses schedules or workers, counts all
+   * rows, or depends on the time of a sweep. Options that only such a file needs imply it.
    */
   own?: boolean;
   /** A worker on the stack's own task queue, as a separate process. */
@@ -35,7 +35,7 @@ export interface StackOptions {
   sandbox?: boolean;
   /** Failpoints armed in the worker, as in `FAILPOINTS`. */
   workerFailpoints?: string;
-  /** A migrated database on a server of the test's own, instead of one of the run's. */
+  /** A migrated database on the test's own server, instead of the run's. */
   database?: TestDatabase;
   /** Variables that differ from the usual ones. */
   env?: Record<string, string>;
@@ -44,35 +44,35 @@ export interface StackOptions {
    * machine causes 503s in unrelated tests.
    */
   isImpatient?: boolean;
-  /** Another application over the same dependencies, e.g. with routeGroups of the test's own. */
+  /** Creates another application over the same dependencies, e.g. with the test's own route groups. */
   createApp?: (deps: Dependencies) => { callback(): RequestListener };
 }
 
 export interface Stack extends Http, AsyncDisposable {
-  /** Of the API, which listens in this process on a free port. */
+  /** The URL of the API, which runs in this process on a free port. */
   url: string;
   http: Http;
   deps: Dependencies;
-  /** The stack's database, as the owner, as the application and as a reader. */
+  /** The URLs of the stack's database for the owner, the application and the reader. */
   databaseUrls: { owner: string; app: string; reader: string };
   /** The environment of its processes. */
   env: Record<string, string>;
   callbackToken: string;
-  /** The sandbox provider's own HTTP, when it was asked for. */
+  /** A client of the sandbox provider, if it was requested. */
   sandbox: Http & { url: string };
   worker: Part | undefined;
-  /** Registers how to undo a change to the running stack before another file uses it. */
+  /** Registers a function that undoes a change to the stack before another file uses it. */
   afterwards(undo: () => Promise<unknown>): void;
-  /** A fork of the entity manager, with the rights of the product. */
+  /** A new entity manager with the rights of the product. */
   em(): EntityManager;
-  /** A fork with the rights of the owner: to plant what the product may not write, and to alter the schema under it. */
+  /** A new entity manager with the rights of the owner, to plant rows that the product may not write. */
   owner(): EntityManager;
   stop(): Promise<void>;
 }
 
 /**
- * The product as shipped: database, task queue, application, and the processes requested. Files of a jest worker that
- * need the same settings share a stack; each file creates its own people, organizations and partners.
+ * Starts the product as shipped: database, task queue, application, and the processes requested. Files of a jest worker
+ * with the same settings share a stack; each file creates its own people, organizations and partners.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { own, isImpatient, worker = false, sandbox = worker, env = {}, ...rest } = options;
@@ -103,7 +103,7 @@ async function startOwnStack(options: OwnStackOptions): Promise<Stack & { calm()
 }
 
 interface OwnStackOptions extends StackOptions {
-  /** The stack's books are checked again when the run ends. */
+  /** Keeps the database, because the stack's books are checked again when the run ends. */
   keepsDatabase?: boolean;
 }
 
@@ -137,7 +137,7 @@ async function buildStack(
     ),
     ...options.env,
   };
-  // The product reports that it is busy when a connection takes long; a test waits.
+  // The product gives up on a slow connection; a test waits.
   const connectWithinMs = 30_000;
   const owner = await openDatabase({ url: database.ownerUrl, poolSize: 12, connectWithinMs });
   cleanups.push(() => owner.close(true));
@@ -205,9 +205,8 @@ async function buildStack(
 }
 
 /**
- * Deletes the schedules that a stack's workers created: nothing polls its task queue any more, and leftovers of every
- * file would keep the server busy for later files. If the server is down by then, or has no schedules, there is nothing
- * to do.
+ * Deletes the schedules that a stack's workers created, which would keep the server busy for later files. Does nothing
+ * if the server is down or has no schedules.
  */
 async function deleteSchedules(address: string, taskQueue: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
@@ -226,14 +225,14 @@ async function deleteSchedules(address: string, taskQueue: string): Promise<void
   }
 }
 
-/** Accounts that must not be negative, but were, in the order of their statement. */
+/** Accounts that must not be negative, but are at some line of their statement. */
 const belowZero = `
   select account_id, min(balance)::text as balance from (
     select p.account_id, sum(p.amount) over (partition by p.account_id order by p.created_at, p.id) as balance
     from postings p join accounts a on a.id = p.account_id where not a.may_go_negative) line
   where balance < 0 group by account_id`;
 
-/** Expects every `check_*` view of the stack's database to be empty, and no statement to show an overdraft. */
+/** Expects every `check_*` view of the stack's database to be empty, and no account statement to show an overdraft. */
 export async function expectChecksEmpty({ em }: Pick<Stack, 'em'>): Promise<void> {
   expect(await em().execute(belowZero)).toEqual([]);
   expect(await brokenChecks(em())).toEqual([]);

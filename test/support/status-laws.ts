@@ -22,7 +22,7 @@ import { organizationLaw } from '../../src/shared/organization.ts';
 import type { StatusLaw } from '../../src/shared/status-law.ts';
 import { userLaw } from '../../src/shared/user.ts';
 
-/** The transitions of every status in the database: `table.column`. */
+/** The law of every status column in the database, by `table.column`. */
 export const statusLaws: Readonly<Record<string, StatusLaw>> = {
   'charitable_causes.status': causeLaw,
   'decisions.status': decisionLaw,

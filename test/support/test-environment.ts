@@ -1,5 +1,5 @@
 const endNow = () => process.exit(1);
-/** Jest's message to an idle worker, whose shared stacks would keep it alive, and are stopped then. */
+/** Jest's message that asks an idle worker to exit; its shared stacks would keep it alive. */
 const lastMessage = 2;
 const endWhenAsked = (message: unknown) => {
   if (Array.isArray(message) && message[0] === lastMessage) process.exit(0);
@@ -12,9 +12,8 @@ interface Timed {
 }
 
 /**
- * Node itself as the environment of the tests (native-runtime.ts), in a process that exits when the jest that started
- * it has exited: the API, workers and servers that its tests started exit with it, as they all watch their channel to
- * it.
+ * Node itself as the environment of the tests (native-runtime.ts). Its process exits when the jest that started it has
+ * exited; the APIs, workers and servers that tests started watch their channel to it, and exit too.
  */
 export default class NativeEnvironment {
   readonly global = globalThis;
@@ -32,7 +31,7 @@ export default class NativeEnvironment {
     process.on('message', endWhenAsked);
   }
 
-  /** Jest replaces our console by the file's, and wraps `process.exit`. */
+  /** Restores the console, which Jest replaces, and `process.exit`, which it wraps. */
   async teardown(): Promise<void> {
     process.off('disconnect', endNow);
     globalThis.console = this.#ours.console;
@@ -47,7 +46,7 @@ export default class NativeEnvironment {
     return null;
   }
 
-  /** A slow or busy machine fails no test; only a hang does. */
+  /** Extends time-outs, so that only a hang fails a test, not a slow machine. */
   handleTestEvent({ name, hook, test }: { name: string; hook?: Timed; test?: Timed }, state: { testTimeout: number }) {
     const begun = name === 'hook_start' ? hook : name === 'test_fn_start' ? test : undefined;
     if (begun === undefined || this.#given.has(begun)) return;

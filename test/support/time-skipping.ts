@@ -10,7 +10,7 @@ export interface TimeSkippingStack extends Stack {
   time: TestWorkflowEnvironment;
 }
 
-/** The SDK gives a server five seconds to start, which may not suffice on a busy machine: up to twelve tries. */
+/** The SDK gives a server five seconds to start, which may be too few on a busy machine. */
 const startAttempts = 12;
 
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {
@@ -26,9 +26,8 @@ async function startServer(path: string): Promise<TestWorkflowEnvironment> {
 }
 
 /**
- * A stack whose Temporal skips time: one environment per test file, as its clock is shared. Only the workflow's clock
- * moves; PostgreSQL, the sandbox and tokens stay in the present, and activities trust the workflow that something is
- * due.
+ * Starts a stack whose Temporal skips time, one per test file, because its clock is shared. Only the workflow's clock
+ * moves: PostgreSQL, the sandbox and tokens keep the real time, and activities trust the workflow that rows are due.
  */
 export async function startTimeSkippingStack(options: StackOptions = {}): Promise<TimeSkippingStack> {
   const { timeSkipping } = testRun();

@@ -36,9 +36,9 @@ const waitingQuery = `select pg_blocking_pids(a.pid) as blockers, a.pid || '/' |
 
 /**
  * Records the order in which transactions lock rows during the work, whoever starts them. A separate connection locks
- * each kind of rows; a transaction that waits for one has by then acquired all its earlier locks, and is let through by
- * releasing that kind alone, which is locked again as soon as its rows are free. The record thus shows what a
- * transaction held while it waited, which is what deadlocks consist of, however fast the machine is.
+ * each kind of rows. A transaction that waits for one kind holds all its earlier locks; it is let through by releasing
+ * that kind alone, which is locked again as soon as its rows are free. The record shows which locks a transaction held
+ * while it waited, from which deadlocks follow, however fast the machine is.
  */
 export async function traceLocks(
   { databaseUrls: { owner } }: Pick<Stack, 'databaseUrls'>,
@@ -83,7 +83,7 @@ async function openHolders(url: string, kinds: LockKinds) {
       return { kind, select, client, pid: rows[0]?.pid ?? 0, isOpen: false };
     }),
   );
-  /** Rows that another transaction has locked are skipped; a later call locks them. */
+  /** Locks each kind of rows; skips rows that another transaction has locked, which a later call locks. */
   const hold = () =>
     Promise.all(
       holders.map(async (holder) => {
@@ -104,7 +104,7 @@ async function openHolders(url: string, kinds: LockKinds) {
   return {
     hold,
     giveUp: () => giveUp(),
-    /** Lets through the transactions that wait for a holder; returns which they are. */
+    /** Lets through the transactions that wait for a holder, and returns them. */
     async letOn() {
       const { rows } = await watcher.query<Waiting>(waitingQuery);
       const found = rows.flatMap((waiting) => {

@@ -1,6 +1,6 @@
 import { budgets } from '../../src/shared/budgets.ts';
 
-/** Makes balance payments in this file wait for a lock as long as a test holds it. Call it once, outside hooks. */
+/** Makes balance payments in this file wait for a lock as long as a test holds it. Call once, outside hooks. */
 export function waitLongForLocks(): void {
   const { briefMs } = budgets.balancePayment;
   beforeAll(() => {

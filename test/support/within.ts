@@ -1,8 +1,8 @@
 const tries = 3;
 
 /**
- * The result of `work`, once one of three tries took less than this time: a busy machine may delay some, but not all
- * three. Fails with the duration of each. `work` may be repeated.
+ * Runs `work` up to three times, until one run takes less than `ms`, and returns its result; otherwise throws with the
+ * durations. A busy machine may delay single runs.
  */
 export async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const took: number[] = [];

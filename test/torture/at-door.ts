@@ -1,8 +1,8 @@
 import type { Attempt } from './facts.ts';
 
 /**
- * Refused before anything was processed, for example by a clock that is ahead, or by headers that a black hole delayed:
- * such an answer proves nothing about the key. A 403 counts, except that of a circle whose member has lost the place.
+ * Whether a request was rejected before processing, e.g. because a clock is ahead or headers were delayed: such an
+ * answer proves nothing about the key. A 403 counts, except for a member whose place in the circle has ended.
  */
 export const isAtDoor = ({ status, answer }: Pick<Attempt, 'status' | 'answer'>): boolean =>
   status === 401 ||

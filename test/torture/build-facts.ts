@@ -10,7 +10,7 @@ const ofPartners: ReadonlySet<string> = new Set<Attempt['kind']>([
   'instrument',
 ]);
 
-/** A bank account, by a number of its own. */
+/** A bank account, distinguished by its number. */
 export const bankAccount = (number: number): BankAccountFact => ({
   account: `0000000${number}000011`,
   holder: `Budi Santoso ${number}`,
@@ -38,7 +38,7 @@ export const attempt = (changes: Partial<Attempt>): Attempt => ({
   ...changes,
 });
 
-/** The answer to an approver of a decision: that it was carried out, unless another answer is named. */
+/** An approver's answer about a decision; by default it was carried out. */
 export const approval = (changes: Partial<ToldFact>): ToldFact => ({
   by: 'person-2',
   status: 200,

@@ -7,7 +7,7 @@ const everyMs = 250;
 const manners = { api: 0, keyed: true, patienceMs: 26_000, retries: 0, twin: false, otherBody: false } as const;
 const pays = { ending: 'pay', afterMs: 300 } as const;
 
-/** One of each of the most frequent requests, by other people in each round. */
+/** One of each of the most frequent requests, from different people in each round. */
 const oneRound = (round: number): Drawn[] => [
   { at: 0, do: 'balance', user: round, type: 'investment', amount: 500, ...manners },
   { at: 0, do: 'transfer', user: round + usualRounds, amount: 500, ...manners, api: 1 },
@@ -18,8 +18,8 @@ const oneRound = (round: number): Drawn[] => [
 ];
 
 /**
- * The clients' work once all faults are over: a few requests, one after another. It shows whether the product works
- * again as if nothing had happened. Returns its pieces of work, numbered after those of the plan.
+ * Does a few more pieces of work, one after another, once all faults are over, to show whether the product has fully
+ * recovered. Returns these pieces of work, numbered after those of the plan.
  */
 export async function workCalmly(place: Workplace, planned: number, rounds = usualRounds): Promise<Work[]> {
   const drawn = Array.from({ length: rounds }, (_, round) => oneRound(round)).flat();

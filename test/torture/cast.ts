@@ -17,7 +17,7 @@ import { payoutAccounts } from './plan-money-out.ts';
 import type { PaidType } from './plan-work.ts';
 import type { Topology } from './topology.ts';
 
-/** The people and things that a plan refers to by number or name. */
+/** The people and resources that a plan refers to by number or name. */
 export interface Cast {
   users: (Withdrawing & { pocketId: string })[];
   /** The owner of each cause, in the order of `causes`: an organization, and a person. */
@@ -27,12 +27,12 @@ export interface Cast {
   admin: BuiltUser;
   operators: Deciders;
   partners: BuiltPartner[];
-  /** A second key of each, which approves what the first created. */
+  /** A second key of each partner, which approves the batches that the first created. */
   secondKeys: { apiKey: string; signingSecret: string }[];
   /** The target of each reference type, by user. */
   targets: Record<PaidType, (user: number) => string>;
   causes: string[];
-  /** The account of each of these, by its id. */
+  /** The account of each target, by the target's id. */
   accounts: Record<string, string>;
   /** IDR, the fee of a partner's payment by method, and of a user's payment by channel. */
   partnerFee(partnerId: string, method: string): string;
@@ -42,7 +42,7 @@ export interface Cast {
 /** Operators, and another one who may approve the approver's proposals. */
 export type Deciders = Operators & { other: BuiltUser };
 
-/** The user who withdraws money, with a bank account for each of the sandbox's numbers. */
+/** A user who withdraws money, with a bank account for each of the sandbox's magic numbers. */
 interface Withdrawing {
   user: BuiltUser;
   bankAccounts: Record<string, BankAccountFact & { id: string }>;
@@ -51,7 +51,7 @@ interface Withdrawing {
 /** IDR per minute of work: donations that causes received before it started. */
 const given = 300_000;
 
-/** IDR per minute of work: enough for many payments, and little enough that some are refused. */
+/** IDR per minute of work: enough for many payments, but so little that some are refused. */
 const balance = 600_000;
 const available = 400_000;
 /** IDR per minute of work: the second partner's daily limit, below its later balance. */
@@ -64,7 +64,7 @@ const fees = [
   { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
 ];
 
-/** Builds the cast, over the first API and directly in the database where there is no route. */
+/** Builds the cast through the first API, and directly in the database where there is no route. */
 export async function buildCast(topology: Topology, minutes: number): Promise<Cast> {
   const forAll = (amount: number) => String(amount * Math.max(1, Math.round(minutes)));
   const place = { ...topology.api, em: topology.em, owner: topology.owner, deps: topology.deps };
@@ -74,7 +74,7 @@ export async function buildCast(topology: Topology, minutes: number): Promise<Ca
     holders += 1;
     const bankAccounts: Withdrawing['bankAccounts'] = {};
     for (const digits of Object.keys(payoutAccounts)) {
-      // No piece of work has such a high number: the account is unique.
+      // Unique, because no piece of work has such a high number.
       const account = `${90_000_000 + holders}${digits}`;
       const holder = `Siti Rahayu ${holders}`;
       const body = { bank_code: 'BRI', account_number: account, account_holder: holder };

@@ -20,7 +20,7 @@ interface Standing {
   next_opens_at: Date | null;
 }
 
-/** Creates a circle that starts at once; null when its creator got no answer. */
+/** Creates a circle that starts at once; null if its creator got no answer. */
 export async function foundCircle(
   place: Workplace,
   work: CircleWork,
@@ -35,7 +35,7 @@ export async function foundCircle(
     round_interval: 'daily',
     ...fields,
   };
-  // It accepts no key: a creator without an answer creates another.
+  // The route accepts no key: without an answer, the creator creates another circle.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = { name: `c${attempt}`, path: '/v1/saving-circles', body, resourceOf: (answer: Answer) => answer.id };
     const operation = personal(place, { ...work, keyed: false }, 'circle', owner.token, asked);
@@ -47,8 +47,8 @@ export async function foundCircle(
 }
 
 /**
- * Retries at both APIs in turn until an answer is neither a fault nor a rejection before processing; null when there
- * was none.
+ * Retries at both APIs in turn until an answer is neither a fault nor a rejection before processing; returns null if
+ * there was none.
  */
 export async function insist(
   { apis }: Workplace,
@@ -65,11 +65,11 @@ export async function insist(
 }
 
 /**
- * How joining is refused if an earlier request whose answer was lost has succeeded; the circle may have started since.
+ * Matches the refusal of a retry whose lost first request succeeded; the circle may have started since.
  */
 const hasJoined = /is a member already|this one is active/;
 
-/** Joins a circle; false when the outcome is unknown. Throws the reason of a refusal. */
+/** Joins a circle; returns false if the outcome is unknown. Throws the reason of a refusal. */
 export async function join(place: Workplace, token: string, body: Record<string, unknown>): Promise<boolean> {
   const told = await insist(place, (api, options) =>
     api.post('/v1/saving-circles/members', body, { token, ...options }),
@@ -102,7 +102,7 @@ export async function untilOpen({ topology, over }: Workplace, circleId: string,
   return false;
 }
 
-/** A contribution by one person, on either rail, with retries when an answer was lost. */
+/** Contributes for one person, from a balance or by the gateway; retries if an answer was lost. */
 export async function contribute(
   place: Workplace,
   work: CircleWork,
@@ -115,7 +115,7 @@ export async function contribute(
     ...(onBehalfOf !== undefined && { on_behalf_of: onBehalfOf }),
     ...(byGateway && { payment_id: work.channel }),
   };
-  // Requests with one key count as one; without a key each counts alone, and an existing contribution refuses the next.
+  // Requests under one key are one operation. Without a key each is its own, refused if a contribution exists.
   for (let attempt = 0; attempt < tries && !place.over.aborted; attempt += 1) {
     const asked = {
       name: work.keyed ? name : `${name}-${attempt}`,
@@ -133,7 +133,7 @@ export async function contribute(
   }
 }
 
-/** An operator cancels the circle. */
+/** Cancels the circle as an operator. */
 export async function cancelCircle(place: Workplace, work: CircleWork, circleId: string): Promise<void> {
   const path = `/v1/saving-circles/${circleId}/cancel`;
   const asked = { name: 'end', path, body: {}, again: true, about: circleId, resourceOf: () => circleId };

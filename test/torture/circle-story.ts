@@ -3,9 +3,9 @@ import type { Work } from './plan-work.ts';
 import type { Workplace } from './workplace.ts';
 
 /**
- * A circle from its creation to its last round, as its members would use it: everyone contributes in each round, on
- * either rail, and retries when an answer was lost. A day between two rounds is too long for a test, so the next round
- * is made due as soon as the pot is paid.
+ * Runs a circle from its creation to its last round: everyone contributes in each round, from a balance or by the
+ * gateway, and retries if an answer was lost. The next round is made due as soon as the pot is paid, because the day
+ * between two rounds is too long for a test.
  */
 export async function runCircle(place: Workplace, work: Extract<Work, { do: 'circle' }>): Promise<void> {
   const { cast } = place;

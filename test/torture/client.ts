@@ -3,30 +3,30 @@ import { isAtDoor } from './at-door.ts';
 import type { Attempt, BankAccountFact, EndingKind, OperationKind } from './facts.ts';
 import type { Manners } from './plan-work.ts';
 
-/** The contents of one operation's request; the key, if any, belongs to the operation. */
+/** An operation: one request with its retries, which share its key, if any. */
 export interface Operation {
   work: string;
   /** Distinguishes operations of one piece of work. */
   name: string;
   kind: OperationKind | EndingKind;
-  /** The user who sends it; null for a partner. */
+  /** The user who sends the request; null for a partner. */
   by: string | null;
   partner?: string;
   key: string | null;
   path: string;
   body: Record<string, unknown>;
   method?: 'DELETE';
-  /** Retrying is always safe, as for a request that finishes something. */
+  /** Whether a retry is safe even without a key, as for a request that finishes a resource. */
   again?: boolean;
-  /** What it finishes or refunds. */
+  /** The id of the resource that it finishes or refunds. */
   about?: string;
   /** The account that pays, if the body does not name one. */
   source?: string;
-  /** The bank account that its money goes to. */
+  /** The bank account that the money is sent to. */
   goesTo?: BankAccountFact;
-  /** The body of a client that changes its mind, under the same key. */
+  /** A different body, sent under the same key by a client that changes its mind. */
   otherBody?: Record<string, unknown>;
-  /** Headers for a body sent to a path; the key's are among them. */
+  /** The headers for a body sent to a path, including the key. */
   headers(raw: string, path: string): Record<string, string>;
   /** The id of the created resource in the body of a success. */
   resourceOf(body: Answer): string | undefined;
@@ -36,13 +36,13 @@ export interface Operation {
 export type Answer = any;
 
 export interface Client {
-  /** Sends an operation as such a client does; returns the body of its success, or null. */
+  /** Sends an operation as a client with these manners; returns the body of its success, or null. */
   operate(operation: Operation, manners: Manners): Promise<Answer | null>;
-  /** After the faults: retries every unknown request under its key, and once what the provider refused. */
+  /** After the faults: retries requests with an unknown outcome, and once those that the provider refused. */
   askAgain(): Promise<void>;
   /**
-   * After a restore: forgets what was sent since this instant (milliseconds of the epoch), and sends it again under its
-   * key. Returns the resources that were created and now have to be created again.
+   * After a restore: forgets the requests sent since this instant (epoch milliseconds), and sends them again under
+   * their keys. Returns the ids of the resources that had been created.
    */
   askAnew(since: number): Promise<string[]>;
   readonly attempts: Attempt[];
@@ -51,20 +51,20 @@ export interface Client {
 const retryPauseMs = 400;
 const lastPatienceMs = 30_000;
 const lastTries = 8;
-/** How many retry at once: more would cause each other 503s on a busy machine. */
+/** How many operations are retried concurrently: more would cause 503s on a busy machine. */
 const askingAtOnce = 24;
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status < 300;
-/** Its outcome is unknown: no answer, or one that says so. */
+/** Whether the outcome is unknown: there is no answer, or a 5xx other than 502. */
 const isUnknown = ({ status }: Attempt): boolean => status === null || (status >= 500 && status !== 502);
-/** The provider has refused it, which is stored under the key. */
+/** Whether the provider refused the request, which is stored under the key. */
 const isProvidersRefusal = ({ status }: Attempt): boolean => status === 502;
 const textOf = (value: unknown): string | null => (value === undefined ? null : String(value));
 
-/** Clients of two APIs, who record every answer. */
+/** Creates a client of two APIs that records every answer. */
 export function createClient(run: string, apiUrls: readonly [string, string]): Client {
   const attempts: Attempt[] = [];
-  /** By what distinguishes them: a retry under a key is the same request. */
+  /** By piece of work and name. */
   const operations = new Map<string, Operation>();
   let sent = 0;
 
@@ -114,7 +114,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
       });
       const text = await answer.text();
       attempt.answer = text;
-      // Only a complete answer counts: a broken one proves nothing.
+      // Only a complete answer counts: an incomplete one proves nothing.
       const body: Answer = JSON.parse(text);
       attempt.status = answer.status;
       if (isSuccess(attempt)) attempt.resourceId = operation.resourceOf(body) ?? null;
@@ -137,7 +137,7 @@ export function createClient(run: string, apiUrls: readonly [string, string]): C
         }
       }
     };
-    // They share one iterator: each operation is sent by one of them.
+    // The loops share one iterator, so each operation is sent by one of them.
     await Promise.all(Array.from({ length: askingAtOnce }, askNext));
   }
 

@@ -11,12 +11,12 @@ export interface VerdictFact extends ToldFact {
   verdict: 'approve' | 'reject';
 }
 
-/** A decision in the books: its subject, and its proposer. */
+/** A decision as recorded in the books. */
 export interface DecisionRow {
   id: string;
   withdrawalId: string | null;
   proposedBy: string;
-  /** In order. */
+  /** The approvers, in order. */
   approvedBy: string[];
   rejectedBy: string | null;
 }

@@ -24,7 +24,7 @@ import { runTermsCircle } from './terms-story.ts';
 import type { Topology } from './topology.ts';
 import { atProvider, codeOf, personal, type Workplace } from './workplace.ts';
 
-/** Performs one piece of the plan's work, to completion. */
+/** Performs one piece of the plan's work to completion. */
 export async function doWork(place: Workplace, work: Work): Promise<void> {
   const { client, cast, topology } = place;
   const person = (number: number) => personOf(cast, number);
@@ -125,7 +125,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
     case 'operator':
       return settleReceipt(place, work, { operators: cast.operators, accountId: person(work.user).user.accountId });
     case 'withdrawal':
-      return withdraw(place, work, must(cast.users[work.user], 'the plan knows the users'), {});
+      return withdraw(place, work, must(cast.users[work.user], 'the cast has the user'), {});
     case 'disbursement': {
       const disbursement = { cause_id: cast.causes[work.cause], purpose_note: `Pumps and pipes, ${work.id}` };
       return withdraw(place, work, must(cast.owners[work.cause], 'each cause has an owner'), disbursement);
@@ -153,7 +153,7 @@ export async function doWork(place: Workplace, work: Work): Promise<void> {
   }
 }
 
-/** Withdraws money to one of its owner's bank accounts; for a cause, as a disbursement. */
+/** Withdraws money to one of its owner's bank accounts; a cause's money, as a disbursement. */
 async function withdraw(
   place: Workplace,
   work: Extract<Work, { do: 'withdrawal' | 'disbursement' }>,
@@ -169,7 +169,7 @@ async function withdraw(
   await place.client.operate(personal(place, work, work.do, user.token, asked), work);
 }
 
-/** Cancels a payment, if the plan says so: at the moment of its payment, or without one. */
+/** Cancels a payment if the plan says so, while its customer pays or without a payment. */
 async function cancelAsPlanned(
   { client }: Workplace,
   work: Extract<Work, { do: 'gateway' | 'partner-payment' }>,

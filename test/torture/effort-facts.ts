@@ -1,6 +1,6 @@
 /** How much of its plan a run carried out. */
 export interface EffortFact {
-  /** Faults that had an effect, and why some did not; pieces of work, and why some stopped. */
+  /** The number of faults, and why some had no effect; the number of pieces of work, and why some failed. */
   faults: number;
   idle: string[];
   work: number;

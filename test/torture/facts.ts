@@ -32,7 +32,7 @@ export type EndingKind = (typeof endingKinds)[number];
 export interface Attempt {
   /** The piece of work of the plan that it belongs to. */
   work: string;
-  /** Requests of one operation share this: with a key they are meant to have one effect between them. */
+  /** Shared by all requests of one operation, which with a key must have one effect in total. */
   operation: string;
   kind: OperationKind | EndingKind;
   requestId: string;
@@ -45,11 +45,11 @@ export interface Attempt {
   /** Which body was sent under the key: a client that changes its mind sends `other`. */
   variant: 'same' | 'other';
   /**
-   * What was requested: IDR, and what for (an id or a reference of the client's own); null where the body names none.
+   * The requested amount (IDR) and target (an id, or the client's own reference); null where the body names none.
    */
   amount: string | null;
   target: string | null;
-  /** The account to be debited, where the request names one. */
+  /** The account to be debited; null if the request names none. */
   source: string | null;
   /** The payee's bank account; null where there is none. */
   goesTo: BankAccountFact | null;
@@ -57,9 +57,9 @@ export interface Attempt {
   endedAt: number;
   /** Null without a complete answer. */
   status: number | null;
-  /** The bytes of the answer as text, otherwise why there was none. */
+  /** The text of the answer, or why there was none. */
   answer: string;
-  /** The id of the created resource, where the answer names one. */
+  /** The id of the created resource; null if the answer names none. */
   resourceId: string | null;
 }
 
@@ -75,9 +75,9 @@ export interface EffectEvent {
   impact: string;
   resourceType: string;
   resourceId: string | null;
-  /** The user it names as the actor; null for a partner, and without a request. */
+  /** The user named as the actor; null for a partner, and without a request. */
   actorId: string | null;
-  /** When its transaction started, by the database's clock, and when it was committed. */
+  /** When its transaction started, by the database's clock, and when the transaction was committed. */
   begunAt: number;
   at: number;
 }
@@ -89,7 +89,7 @@ export interface AskedFact {
   requestId: string | null;
 }
 
-/** The status of what a request may have finished. */
+/** The status of a resource that a request may have finished. */
 export interface EndFact {
   kind: 'order' | 'payment' | 'circle' | 'subscription' | 'goal' | 'donation';
   id: string;
@@ -99,12 +99,12 @@ export interface EndFact {
 /** Resources created by requests, as in the books. */
 export interface MadeFact {
   id: string;
-  /** The amount by its answers and its request, without a fee paid on top by the payer. IDR, scale 4. */
+  /** The amount that answers report, and the requested one, without a fee that the payer adds. IDR, scale 4. */
   amount: string;
   asked: string;
-  /** Its target, as its request may have named it. */
+  /** The target, by each name that the request may have used. */
   targets: string[];
-  /** The fees agreed before it started; null where there are none. */
+  /** The fee charged, and the fee agreed in advance; null where there is none. */
   fee: string | null;
   dueFee: string | null;
 }
@@ -112,14 +112,14 @@ export interface MadeFact {
 export interface OrderFact {
   id: string;
   family: 'payment-order' | 'partner-payment';
-  /** Its owner; null for orders of users. */
+  /** The owner; null for orders of users. */
   partnerId: string | null;
   status: 'PENDING' | 'WAITING_PAYMENT' | 'PAID' | 'FAILED' | 'EXPIRED';
   /** What the payer pays, IDR, scale 4. */
   total: string;
-  /** Webhooks that were written; 0 for orders of users. */
+  /** The number of webhooks written; 0 for orders of users. */
   version: number;
-  /** The reusable instrument it was paid to, if any. */
+  /** The reusable instrument that was paid, if any. */
   instrumentId?: string | null;
 }
 
@@ -142,17 +142,17 @@ export interface PayoutFact {
   net: string;
   /** Every kind except withdrawals has webhooks. */
   kind: 'partner_payout' | 'withdrawal' | 'payment_refund';
-  /** The client's own reference: that of a refund is its payment's; of a withdrawal, the piece of work. */
+  /** The client's own reference; for a refund its payment's, for a withdrawal the piece of work. */
   reference: string | null;
-  /** Of a refund to the wallet that paid: the provider's id of the payment request. */
+  /** For a refund to the wallet that paid: the provider's id of the payment request. */
   refundOf: string | null;
   fee: string;
-  /** The requested amount, IDR, which counts toward a partner's limits; and the partner, of a partner's payout. */
+  /** The requested amount, IDR, which counts towards a partner's limits; and the partner of a partner's payout. */
   amount: string;
   partnerId: string | null;
   version: number;
   contradicted: boolean;
-  /** It failed because people rejected it, or its decision lapsed. */
+  /** Whether it failed because people rejected it or its decision lapsed. */
   isDecided: boolean;
 }
 
@@ -160,11 +160,11 @@ export interface PayoutFact {
 export interface WithdrawalFact {
   id: string;
   userId: string;
-  /** Of a disbursement. */
+  /** The cause of a disbursement. */
   causeId: string | null;
   /** IDR, with the fee. */
   amount: string;
-  /** Whether it may be sent only after two people approved it, judged by its cause and amount as known before. */
+  /** Whether two people must approve it before it is sent, judged by its cause and amount as known before. */
   waits: boolean;
 }
 
@@ -212,10 +212,10 @@ export interface TransitionFact {
 }
 
 export interface WaitingRow {
-  /** Its workflow. */
+  /** The id of the row's workflow. */
   workflowId: string;
   status: string;
-  /** Nothing of it is due now or soon: its next change starts its workflow again, or a sweep does in time. */
+  /** Whether nothing is due soon, so that the workflow may be missing until the next change or a later sweep. */
   dueLater: boolean;
 }
 
@@ -226,7 +226,7 @@ export interface PartnerAccounts {
   reserved: string;
 }
 
-/** What operators see, with each list read by its own route. */
+/** The operators' lists, each read by its own route. */
 export interface OperatorsLists {
   /** Payouts of `GET /v1/payouts/stuck`, with the reason shown. */
   stuck: { id: string; reason: string }[];
@@ -258,10 +258,10 @@ export interface Facts {
   donations: DonationFact[];
   /** The donations of each cause according to the API, IDR, scale 4, by its id. */
   toldAmounts: Record<string, string>;
-  /** Completed donations of each cause, IDR; and what a person may withdraw in a day. */
+  /** The completed donations of each cause, and what a user may withdraw in a day; IDR. */
   given: Record<string, string>;
   dailyLimit: string;
-  /** The account credited with the money of a released goal, by goal. */
+  /** By goal, the account credited with the money of a released goal. */
   released: Record<string, string>;
   guards: GuardFacts;
   receipts: ReceiptFact[];
@@ -289,16 +289,15 @@ export interface Facts {
   money: { before: string; after: string };
   lists: OperatorsLists;
   /**
-   * When things happened, according to the rows; and the earliest and latest possible instant. Milliseconds of the
-   * epoch.
+   * The instants recorded in rows, and the earliest and latest possible instant. Epoch milliseconds.
    */
   instants: InstantSpan[];
   window: { from: number; to: number };
-  /** What was not at rest within the time limit. */
+  /** Rows and workflows that were not at rest within the time limit. */
   restless: { what: string; id: string; status: string }[];
-  /** What a restore undid and is requested again: by its client, or without its instrument by the product. */
+  /** Ids that a restore undid and clients requested again, and those whose instrument the product requested again. */
   madeAgain: string[];
-  /** Processes that exited without a request to. */
+  /** Processes that exited without being stopped. */
   died: string[];
   effort: EffortFact;
   /** The pieces of work done after all faults were over. */
@@ -314,7 +313,7 @@ export interface Facts {
 /** A violation of an invariant, found by an oracle. */
 export interface Finding {
   oracle: string;
-  /** The resource whose timeline explains it; null when it is about several or none. */
+  /** The resource whose timeline explains the finding; null if it is about several or none. */
   resourceId: string | null;
   says: string;
 }

@@ -10,7 +10,7 @@ interface Callback {
   data: Record<string, unknown>;
 }
 
-/** What the sandbox has sent so far, read from its own file: to forge callbacks, and to find lost ones. */
+/** Reads from the sandbox's file the callbacks that it has sent so far, to forge callbacks and find lost ones. */
 export function readCallbacks({
   directory,
 }: Pick<Topology, 'directory'>): (Callback & { body: string; state: string })[] {
@@ -27,7 +27,7 @@ export function readCallbacks({
   }
 }
 
-/** Sends a callback that looks like the provider's, has the right token, and is false. */
+/** Sends a false callback in the provider's format with the right token. */
 export async function forgeCallback(
   topology: Topology,
   forgery: Forgery,
@@ -37,10 +37,10 @@ export async function forgeCallback(
   const real = readCallbacks(topology).filter(({ data }) => typeof data.reference_id === 'string');
   const suited = real.filter(({ event, data }) => {
     if (forgery === 'unpaid') return event.startsWith('payment');
-    // A claim that is already true is not forged.
+    // Skips claims that are already true.
     return forgery !== 'status' || (data.status !== 'FAILED' && event !== 'payment.succeeded');
   });
-  if (suited.length === 0) throw new Error('no callback was sent yet of which this could be forged');
+  if (suited.length === 0) throw new Error('no suitable callback was sent yet');
   const { event, data } = random.pick(suited);
   const unpaid = forgery === 'unpaid' ? random.pick(await readUnpaid(topology)) : undefined;
   const others = real.filter((callback) => callback.data.reference_id !== data.reference_id);

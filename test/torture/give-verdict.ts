@@ -21,7 +21,7 @@ const findWaiting = (em: EntityManager): Promise<Waiting[]> =>
     "select id, withdrawal_id from decisions where kind = 'disburse' and status = 'pending' order by created_at, id",
   );
 
-/** One person approves or rejects a disbursement; the verdict is recorded before it is sent. */
+/** Approves or rejects a disbursement as one person; records the verdict before sending it. */
 async function say(
   api: Pick<Http, 'post'>,
   verdicts: VerdictFact[],
@@ -36,7 +36,7 @@ async function say(
   return said.told;
 }
 
-/** The oldest pending disbursement is approved or rejected by one person, who may click twice. */
+/** Approves or rejects the oldest pending disbursement as one person, who may click twice. */
 export async function giveVerdict(
   { topology, apis, cast, verdicts, note }: Workplace,
   work: Extract<Work, { do: 'verdict' }>,
@@ -51,7 +51,7 @@ export async function giveVerdict(
   note(`${work.id}: ${how.verdict} of the disbursement ${waiting.withdrawal_id}: ${told.join(', ')}`);
 }
 
-/** After the faults two people approve all pending ones. */
+/** After the faults, approves all pending disbursements as two people. */
 export async function approveTheRest({ topology, cast, verdicts }: Workplace): Promise<void> {
   for (let round = 0; round < mostRounds; round += 1) {
     const waiting = await findWaiting(topology.em()).catch(() => null);

@@ -10,7 +10,7 @@ import type { Workplace } from './workplace.ts';
 const mostTries = 12;
 const pauseMs = 700;
 
-/** Creates a batch of payouts, which the partner's second key decides on. */
+/** Creates a batch of payouts, and approves or rejects it with the partner's second key. */
 export async function runBatch(place: Workplace, work: Work & Extract<Grouped, { do: 'payout-batch' }>): Promise<void> {
   const partner = partnerOf(place.cast, work.partner);
   const itemsOf = (more: number) =>
@@ -35,7 +35,7 @@ export async function runBatch(place: Workplace, work: Work & Extract<Grouped, {
   await Promise.all(verbs.map((verb) => insist(place, second, `/v1/partners/payout-batches/${made.data.id}/${verb}`)));
 }
 
-/** Creates a number or code, pays to it as planned, and closes it if the plan says so. */
+/** Creates an instrument, pays it as planned, and closes it if the plan says so. */
 export async function runInstrument(
   place: Workplace,
   work: Work & Extract<Grouped, { do: 'instrument' }>,

@@ -6,11 +6,11 @@ export interface SubscriptionFact {
   donations: number;
   /** Periods that have started, including the first. */
   periodsDue: number;
-  /** Attempts to pay a period that had not started, paid or refused. */
+  /** Attempts to pay a period that had not started, whether paid or refused. */
   triedEarly: number;
 }
 
-/** A paid donation, and its receipts: those written, and those that the mail server accepted. */
+/** A paid donation, and the numbers of receipts written and of those that the mail server accepted. */
 export interface ReceiptFact {
   donationId: string;
   /** Whether its donor receives receipts. */

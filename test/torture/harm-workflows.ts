@@ -44,8 +44,8 @@ export async function listWorkflows(
 }
 
 /**
- * Does to one running workflow what an operator might do by mistake. `harming` is called with the workflow before that,
- * as the answer may be lost. Returns whether there was one.
+ * Terminates, cancels or resets one running workflow, as an operator might by mistake. Calls `harming` with it first,
+ * because the answer may be lost. Returns whether a workflow was running.
  */
 export async function harmWorkflow(
   topology: Topology,

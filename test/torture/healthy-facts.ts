@@ -3,8 +3,8 @@ import type { Facts } from './facts.ts';
 import { addRefunds } from './healthy-refunds.ts';
 
 /**
- * A small healthy world: a payout that succeeded after a lost answer, an order that was paid twice, a refused payout,
- * one with an unknown outcome, a waiting subscription, and what `addRefunds` adds.
+ * The facts of a small healthy run: a payout that succeeded after a lost answer, an order that was paid twice, a
+ * refused payout, one with an unknown outcome, a waiting subscription, and those that `addRefunds` adds.
  */
 export function healthyFacts(): Facts {
   const facts: Facts = {
@@ -206,7 +206,7 @@ export function healthyFacts(): Facts {
       { id: 'partner-payout/payout-8', runId: 'run-1', type: 'partnerPayout', status: 'RUNNING' },
       { id: 'donation-subscription/s-1', runId: 'run-2', type: 'donationSubscription', status: 'RUNNING' },
       { id: 'unmatched-receipt/of-a-forged-callback', runId: 'run-3', type: 'unmatchedReceipt', status: 'RUNNING' },
-      // The plan has reset it: it continues in another run.
+      // Reset by the plan: it continues in another run.
       { id: 'partner-payout/payout-2', runId: 'run-0', type: 'partnerPayout', status: 'TERMINATED' },
     ],
     decisions: [],

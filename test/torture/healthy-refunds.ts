@@ -4,8 +4,8 @@ import type { Facts } from './facts.ts';
 const unanswered = { key: null, status: null, answer: 'timeout', resourceId: null };
 
 /**
- * Adds to a small world a payment of 50,000 that a partner refunded, 30,000 to the wallet that paid and 20,000 to a
- * bank, which returned it; a donation refunded by its donor, and one that its cause still has.
+ * Adds a payment of 50,000 that a partner refunded, 30,000 to the wallet that paid and 20,000 to a bank, which returned
+ * it; a donation refunded by its donor, and a donation that its cause still has.
  */
 export function addRefunds(facts: Facts): void {
   facts.attempts.push(

@@ -2,17 +2,17 @@ import pg from 'pg';
 
 /** A connection in a transaction that has locked the last debited balance, as a payment does. */
 export interface Holder extends AsyncDisposable {
-  /** Of its backend. */
+  /** The pid of the connection's backend. */
   pid: number;
   accountId: string;
 }
 
 const connectMs = 5_000;
 
-/** Does nothing when no account has been debited yet, or all are locked. */
+/** Locks the balance; returns undefined if no account has been debited yet, or all are locked. */
 export async function holdBalance(url: string): Promise<Holder | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
-  // Its database may be killed during the hold.
+  // The database may be killed during the hold.
   client.on('error', () => undefined);
   await client.connect();
   const end = () => client.end().catch(() => undefined);

@@ -6,7 +6,7 @@ interface Hands {
   /** Makes the provider accept requests without answering them for this long. */
   hang(forMs: number): Promise<void>;
   over: AbortSignal;
-  /** Waits as long as the workers are down. */
+  /** Waits for the time that the workers stay down. */
   dead(): Promise<unknown>;
   bringBack(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const hangingMs = 6_000;
 const betweenLooksMs = 100;
 
 /**
- * Both workers die while the provider has the request of a transfer; when restarted, each finds the open attempt.
+ * Kills both workers while the provider has the request of a transfer; restarted, they find the open attempt.
  */
 export async function killWhileSending(topology: Topology, { hang, over, dead, bringBack }: Hands): Promise<void> {
   const hanging = hang(hangingMs);
@@ -30,7 +30,7 @@ export async function killWhileSending(topology: Topology, { hang, over, dead, b
   await hanging;
 }
 
-/** How long after an attempt was recorded its request reaches a hanging provider. */
+/** How long a request takes to reach the hanging provider after its attempt was recorded. */
 const underWay = "interval '300 milliseconds'";
 
 /** Whether the provider has an unanswered request for a transfer. */

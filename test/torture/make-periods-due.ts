@@ -1,8 +1,8 @@
 import type { Topology } from './topology.ts';
 
 /**
- * A week is too long for a test: the start of every active subscription is moved back by a week, so that its next
- * period is due, and its workflow is signalled, as a sweep would within minutes. The number of moves is recorded.
+ * Makes the next period of every active weekly subscription due: moves its start back by a week and signals its
+ * workflow, as a sweep would within minutes. Records each move.
  */
 export async function makePeriodsDue({ owner, deps }: Topology): Promise<void> {
   const rows = await owner().execute<{ id: string }[]>(`

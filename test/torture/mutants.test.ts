@@ -30,7 +30,7 @@ it.each([
     'found',
   ],
   [
-    'found by lateness as its sign, if the product is not late',
+    'found by lateness, if lateness is its sign and the product is not late',
     late,
     ['comes-to-rest'],
     'found if the product is healthy',

@@ -8,9 +8,9 @@ import { oracles } from './oracles/index.ts';
 /**
  * `npm run torture:mutants [-- name ...]`: applies each patch of `mutants/` to a copy of the project, one at a time,
  * and runs the torture there. Each removes one guard of the product, and must be found within its time by an oracle
- * that its patch names: if it is not, the torture proves nothing about that guard. Exits with 1 when one was not found.
- * With `--together` all named mutants are applied to one copy, for one run: none of them may be visible to an oracle of
- * another, or it would be unclear which was found.
+ * that its patch names; otherwise the torture proves nothing about that guard. Exits with 1 if one was not found.
+ * With `--together` all named mutants are applied to one copy, for one run: no two may name the same oracle, or it
+ * would be unclear which was found.
  */
 const root = join(import.meta.dirname, '..', '..');
 const directory = join(import.meta.dirname, 'mutants');
@@ -20,15 +20,16 @@ const checks = 'checks-are-empty';
 export interface Mutant {
   name: string;
   file: string;
-  /** The guard that it removes, in one sentence. */
+  /** The guard that the mutant removes, in one sentence. */
   takes: string;
   seeds: number[];
   minutes: number;
   /**
-   * Without this guard things are late forever; lateness then counts as a finding, if the product itself is not late.
+   * Whether lateness counts as a finding, because without this guard work stays late forever. The unchanged product
+   * must then be healthy.
    */
   lateness: boolean;
-  /** The oracles that see it, of which one suffices; for a check with its view: `checks-are-empty/check_x`. */
+  /** The oracles that can find it; one suffices. A check is named with its view: `checks-are-empty/check_x`. */
   by: string[];
 }
 
@@ -44,7 +45,7 @@ export function readMutants(): Mutant[] {
       const [takes, seeds, minutes] = [field('takes'), field('seeds'), field('minutes')];
       const by = field('by')?.split(' ') ?? [];
       if (takes === undefined || seeds === undefined || minutes === undefined || by.length === 0) {
-        throw new Error(`${name} begins with "takes: ...", "seeds: 1 2 3", "minutes: 1" and "by: an-oracle another"`);
+        throw new Error(`${name} must have "takes: ...", "seeds: 1 2 3", "minutes: 1" and "by: an-oracle another"`);
       }
       const unknown = by.find((one) => oracles[one.split('/')[0] ?? ''] === undefined || one === checks);
       if (unknown !== undefined)
@@ -101,12 +102,12 @@ async function torture(copy: string, seed: number, minutes: number): Promise<Tol
   const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
-  // Not on exit: its last output is read after that.
+  // Not 'exit', after which the last output is still to be read.
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, output };
 }
 
-/** The oracles that reported something; for each view that was not empty `checks-are-empty/check_x`. */
+/** The oracles with findings; a check is named with its view, `checks-are-empty/check_x`. */
 export function findingsOf(output: string): string[] {
   const found = [...output.matchAll(/^ {2}([a-z-]+): (\w*)/gm)].flatMap(([, oracle = '', first = '']) => {
     if (oracles[oracle] === undefined) return [];
@@ -115,7 +116,7 @@ export function findingsOf(output: string): string[] {
   return [...new Set(found)];
 }
 
-/** Findings of these may disappear with time, if something is not at rest yet. */
+/** Oracles whose findings may disappear with time while work is in progress. */
 const mendedByTime: ReadonlySet<string> = new Set([
   'comes-to-rest',
   'asking-tells',
@@ -131,8 +132,8 @@ const mendedByTime: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What these findings prove about a mutant. Only those of its own oracles count: anything else may be a flake. Lateness
- * proves nothing on a busy machine, unless the product itself is not late with that seed.
+ * Judges a mutant by findings. Only those of its own oracles count: anything else may be a flake. Lateness proves
+ * nothing on a busy machine, unless the unchanged product is not late with that seed.
  */
 export function judgeMutant(
   { by, lateness }: Pick<Mutant, 'by' | 'lateness'>,
@@ -185,7 +186,7 @@ async function hunt(mutant: Mutant): Promise<boolean> {
         return true;
       }
       const ended = told.code === 1 ? `found by ${found}` : told.output.slice(-500);
-      if (told.code !== 0) process.stdout.write(`${name}: seed ${seed} ended with ${told.code}: ${ended}\n`);
+      if (told.code !== 0) process.stdout.write(`${name}: seed ${seed} exited with ${told.code}: ${ended}\n`);
     }
     const wanted = `${seeds.join(', ')} and ${by.join(' or ')}`;
     process.stdout.write(`${name}: NOT FOUND by seeds ${wanted} in ${seconds()} s: ${takes}\n`);
@@ -196,11 +197,11 @@ async function hunt(mutant: Mutant): Promise<boolean> {
 }
 
 /**
- * Applies all of them to one copy and runs the torture there once, with the first's seed; returns how many were found.
+ * Applies all mutants to one copy and runs the torture there once, with the first's seed; returns how many were found.
  */
 async function huntTogether(mutants: readonly Mutant[]): Promise<number> {
   const shared = mutants.flatMap(({ by }) => by).find((one, index, all) => all.indexOf(one) !== index);
-  if (shared !== undefined) throw new Error(`${shared} would see several of these`);
+  if (shared !== undefined) throw new Error(`${shared} would find several of these`);
   const copy = copyProject();
   const started = Date.now();
   const [first] = mutants;

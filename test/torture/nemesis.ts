@@ -13,13 +13,13 @@ import { uploadSomething } from './upload-something.ts';
 import { readWaiting } from './waiting-rows.ts';
 
 export interface Nemesis {
-  /** Injects one fault and, after its time, undoes it. */
+  /** Injects a fault and, after its time, undoes it. */
   strike(fault: Fault): Promise<void>;
   /** Undoes everything: all parts run, all connections are open, the provider works. */
   heal(): Promise<void>;
   /** Records that all waiting rows have lost their workflow. */
   noteLost(): Promise<void>;
-  /** Why faults had no effect or could not be injected, except those that are impossible here. */
+  /** Why faults had no effect or could not be injected, except faults that this machine does not support. */
   readonly idle: readonly string[];
   /** Workflows that were stopped by hand or lost: sweeps must restart them. */
   readonly takenWorkflows: ReadonlySet<string>;
@@ -35,7 +35,7 @@ interface NemesisOptions {
   note(text: string): void;
   /** Writes to the console. */
   aloud(text: string): void;
-  /** Cuts lasting faults short when the time is over. */
+  /** Ends lasting faults when the plan's time is over. */
   over: AbortSignal;
 }
 
@@ -47,11 +47,11 @@ export const canAct = ({ disk }: Pick<Topology, 'disk'>, fault: Fault): boolean 
 
 export function createNemesis({ topology, seed, token, note, aloud, over }: NemesisOptions): Nemesis {
   const { signal, link } = topology;
-  /** The provider's current troubles, sent to it all together. */
+  /** The provider's current troubles, which are always sent together. */
   const troubles = new Map<string, object>();
   const stopped = new Set<number>();
   const restarting = new Set<Promise<unknown>>();
-  /** The last fault that moved a clock. */
+  /** By process, the last fault that moved its clock. */
   const clocks = new Map<string, string>();
   const takenWorkflows = new Set<string>();
   const endedRuns = new Set<string>();
@@ -80,7 +80,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     restarting.add(starting);
     await starting.finally(() => restarting.delete(starting));
   };
-  /** Parts that others need, first. */
+  /** Starts parts, beginning with those that others need. */
   const bringAllBack = async (names: readonly PartName[]) => {
     const isService = (name: PartName) => (serviceNames as readonly PartName[]).includes(name);
     await Promise.all(names.filter((name) => !isService(name)).map(bringBack));
@@ -101,8 +101,8 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   }
 
   /**
-   * Its development server, paused for long, may keep running after it has given up its database connection; an
-   * operator would restart it.
+   * Restarts Temporal if it does not answer, as an operator would: after a long pause its development server may run on
+   * without a database connection.
    */
   async function reviveTemporal(): Promise<void> {
     for (let attempt = 0; !(await topology.temporalAnswers()); attempt += 1) {
@@ -111,7 +111,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
         continue;
       }
       if (attempt > 7) throw new Error('Temporal does not answer, although it was restarted');
-      note('Temporal runs but does not answer: it is restarted');
+      note('Temporal runs but does not answer; restarting it');
       await topology.kill('temporal');
       await bringBack('temporal');
     }
@@ -149,7 +149,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     }
   }
   async function findBusyBackend(random: Random): Promise<number | undefined> {
-    // A transaction is short, so we wait for one.
+    // Transactions are short, so several tries may be needed to catch one.
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const pid = await findOneInTransaction(random);
       if (pid !== undefined) return pid;
@@ -185,7 +185,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     await last(forMs);
     disk.free();
     if (of === 'api') return;
-    // It may have exited, and its keeper with it.
+    // PostgreSQL may have exited, and its keeper with it.
     await sleep(1_000);
     await bringBack('postgres');
   }
@@ -194,7 +194,7 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
     for (const name of parts) clocks.set(name, id);
     for (const name of parts) topology.moveClock(name, hours * hourMs);
     await last(forMs);
-    // Another fault may have moved it since.
+    // Another fault may have moved the clock since.
     for (const name of parts) if (clocks.get(name) === id) topology.moveClock(name, 0);
   }
 

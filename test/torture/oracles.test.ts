@@ -15,7 +15,7 @@ const only = <T>(list: T[]): T => {
   return first;
 };
 
-/** Two people decided that the money in suspense was refunded. */
+/** A decision by two people to refund the money in suspense. */
 const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decisions'][number] => ({
   decisionId: 'decision-1',
   receiptId: 'receipt-2',
@@ -26,7 +26,7 @@ const decision = (changes: Partial<Facts['decisions'][number]>): Facts['decision
   ...changes,
 });
 
-/** Violations for each oracle, planted in a healthy world. */
+/** Violations for each oracle, planted in a healthy run. */
 const planted: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   ...plantedAskers,
   ...plantedDecisions,
@@ -69,7 +69,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payments-match-receipts',
-    'a receipt and its journal have another amount than was paid',
+    'a receipt and its journal have a different amount from the payment',
     ({ receipts, journals }) => {
       only(receipts).amount = '24001.0000';
       only(journals).amount = '24001.0000';
@@ -78,7 +78,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payments-match-receipts',
-    'a journal has another amount than its receipt',
+    'a journal has a different amount from its receipt',
     ({ journals }) => {
       only(journals).amount = '24001.0000';
     },
@@ -96,7 +96,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'orders-match-instruments',
-    'an instrument has another amount than its order',
+    'an instrument has a different amount from its order',
     ({ requests }) => {
       only(requests).amount = 23_000;
     },
@@ -120,7 +120,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook is resent with different bytes',
+    'a webhook is resent with a different body',
     ({ webhooks }) => {
       const second = only(webhooks.slice(1));
       second.body = second.body.replace('{"type"', '{ "type"');
@@ -129,7 +129,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook reports another event than it was written for',
+    'a webhook reports a different event from the one it was written for',
     ({ webhooks }) => {
       for (const one of webhooks) one.body = one.body.replace('payout.succeeded', 'payout.failed');
     },
@@ -284,7 +284,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'success-has-one-effect',
-    'an answer names another resource than was created',
+    'an answer names a different resource from the created one',
     ({ attempts }) => {
       only(attempts.slice(1)).resourceId = 'payout-9';
     },
@@ -301,7 +301,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'replays-are-the-same',
-    'a replayed answer has different bytes',
+    'a replayed answer differs from the first',
     ({ attempts }) => attempts.push(attempt({ requestId: 'r9', answer: '{"amount":"1"}' })),
   ],
   [
@@ -322,12 +322,12 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payments-match-receipts',
-    'money is posted that nobody paid',
+    'money that nobody paid is posted',
     ({ receipts }) => receipts.push({ ...only(receipts), id: 'receipt-3', providerPaymentId: 'py-3' }),
   ],
   [
     'payments-match-receipts',
-    'money is posted with another amount than was paid',
+    'money is posted with a different amount from the payment',
     ({ receipts }) => {
       only(receipts).amount = '24001.0000';
     },
@@ -397,7 +397,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'a transfer has another amount than its payout',
+    'a transfer has a different amount from its payout',
     ({ transfers }) => {
       only(transfers).amount = 10_001;
     },
@@ -464,7 +464,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'decisions-are-kept',
-    'money in suspense is credited to another account than decided',
+    'money in suspense is credited to an account other than the decided one',
     ({ receipts, decisions }) => {
       Object.assign(only(receipts.slice(1)), { state: 'credited', creditedTo: 'account-2' });
       decisions.push(decision({ action: 'credit', accountId: 'account-1' }));
@@ -472,7 +472,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'decisions-are-kept',
-    'a decision is reported as carried out, but the money is still in suspense',
+    'a decision is reported as carried out although the money is still in suspense',
     ({ decisions }) => decisions.push(decision({})),
   ],
   [
@@ -482,7 +482,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'the money of a successful payout is also returned',
+    'the money of a successful payout is returned as well',
     ({ journals }) => journals.push(journal('partner-payout/payout-1/returned', '10000.0000')),
   ],
   [
@@ -501,7 +501,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'money-is-conserved',
-    'a refund is recorded that debited no account',
+    'a recorded refund debited no account',
     ({ receipts }) => {
       only(receipts.slice(1)).state = 'refunded';
     },
@@ -547,7 +547,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'webhooks-arrive',
-    'a webhook reports another resource than it was written for',
+    'a webhook reports a different resource from the one it was written for',
     (facts) => {
       facts.webhooks = [webhook({ id: 'payout-2' })];
     },
@@ -617,7 +617,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'answers-tell-the-books',
-    'an answer reports another amount than was recorded',
+    'an answer reports a different amount from the recorded one',
     ({ attempts }) => {
       only(attempts.slice(1)).answer = '{"data":{"amount":"10001.0000"}}';
     },
@@ -654,7 +654,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'workflows-do-not-fail',
-    'a workflow is terminated, but not by the plan',
+    'a workflow is terminated by something other than the plan',
     ({ workflows }) =>
       workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'TERMINATED' }),
   ],
@@ -664,7 +664,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
     ({ workflows }) =>
       workflows.push({ id: 'partner-payout/p', runId: 'run-9', type: 'partnerPayout', status: 'CANCELLED' }),
   ],
-  ['operators-are-told-exactly', "money that is nobody's is in no list", ({ lists }) => lists.suspense.pop()],
+  ['operators-are-told-exactly', 'unmatched money is in no list', ({ lists }) => lists.suspense.pop()],
   [
     'operators-are-told-exactly',
     'money that was applied to an order is listed for operators',
@@ -724,7 +724,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'payouts-match-transfers',
-    'the fee of a payout that the bank returned is refunded, too',
+    'the fee of a payout that the bank returned is also refunded',
     ({ journals }) => {
       for (const one of journals) if (one.businessKey.endsWith('/reversed')) one.amount = '72500.0000';
     },
@@ -777,11 +777,11 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
 ];
 
-it('No oracle reports a violation in a healthy world', () => {
+it('No oracle reports a violation in a healthy run', () => {
   expect(judge(healthyFacts())).toEqual([]);
 });
 
-it('No oracle overlooks money that an operator refunded', () => {
+it('The oracle of money counts money that an operator refunded', () => {
   const facts = healthyFacts();
   only(facts.receipts.slice(1)).state = 'refunded';
   facts.decisions.push(decision({}));

@@ -6,7 +6,7 @@ export const apiNames = ['api1', 'api2'] as const satisfies readonly ServiceName
 export const workerNames = ['worker1', 'worker2'] as const satisfies readonly ServiceName[];
 export type WorkerName = (typeof workerNames)[number];
 
-/** Parts with a disk of their own: one for the database, the other for what APIs write. */
+/** Separate disks: one for the database, one for the logs and uploads of APIs. */
 export const diskNames = ['postgres', 'api'] as const;
 export type DiskName = (typeof diskNames)[number];
 

@@ -5,7 +5,7 @@ import type { BankAccountFact, EndingKind, OperationKind } from './facts.ts';
 import type { PaidType, Work } from './plan-work.ts';
 import { type Asked, personal, type Workplace } from './workplace.ts';
 
-/** An operation of a partner, signed and under a key. */
+/** Creates an operation of a partner, signed and under a key. */
 export function ofPartner(
   { run }: Workplace,
   { id }: Work,
@@ -45,7 +45,7 @@ export function personOf({ users }: Cast, number: number): Cast['users'][number]
   return found;
 }
 
-/** Pays for a target of a type from a user's account; the body of the success, or null. */
+/** Pays for a target of a type from a user's account; returns the body of the success, or null. */
 export function payFromBalance(
   place: Workplace,
   work: Work,
@@ -65,7 +65,7 @@ export function payFromBalance(
   return client.operate(personal(place, work, 'balance', user.token, asked), work);
 }
 
-/** A partner asks a customer for money; the body of the success, or null. */
+/** Creates a payment of a partner's customer; returns the body of the success, or null. */
 export function collect(
   place: Workplace,
   work: Work,
@@ -83,7 +83,7 @@ export const bankAccountOf = ({ id, account }: { id: string; account: string }):
   holder: `Budi Santoso ${id}`,
 });
 
-/** A bank account as partners name it. */
+/** A bank account in the fields of a partner's request. */
 export const bankFields = ({ account, holder }: BankAccountFact) => ({
   bank_code: 'BRI',
   bank_account_number: account,

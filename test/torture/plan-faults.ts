@@ -12,7 +12,7 @@ import {
 } from './parts.ts';
 import type { Random } from './random.ts';
 
-/** A fault of the provider, as its control route accepts it. */
+/** Faults of the provider and of its callbacks. */
 export type ProviderTrouble = 'slow' | 'failing' | 'hanging-before' | 'hanging-after' | 'busy' | 'listing-late';
 export type CallbackTrouble = 'lost' | 'repeated' | 'shuffled' | 'late';
 export type Forgery = 'reference' | 'amount' | 'status' | 'unpaid' | 'unknown';
@@ -31,9 +31,9 @@ export type FaultAction =
   | { do: 'kill-while-sending'; forMs: number }
   /** SIGSTOP, and SIGCONT after a while. */
   | { do: 'pause'; parts: PartName[]; forMs: number }
-  /** SIGSTOP of one PostgreSQL backend: one of the product, or one with a lock, which is then held too long. */
+  /** SIGSTOP of a PostgreSQL backend: one of the product, or one that then holds a lock for too long. */
   | { do: 'pause-backend'; forMs: number }
-  /** The balance of a recent payer is locked, as by a slow payment. */
+  /** A recent payer's balance is locked, as by a slow payment. */
   | { do: 'hold-balance'; forMs: number }
   | { do: 'network'; link: LinkName; trouble: NetworkTrouble; forMs: number }
   | { do: 'provider'; trouble: ProviderTrouble; forMs: number }
@@ -45,11 +45,11 @@ export type FaultAction =
   | { do: 'two-sweeps' }
   /** Temporal is killed and returns with an empty database; then the workers are restarted. */
   | { do: 'lose-temporal'; forMs: number }
-  /** No space for a while on the disk of the database, or on the one that APIs write logs and uploads to. */
+  /** The disk of the database, or of the APIs' logs and uploads, is full for a while. */
   | { do: 'disk-full'; of: DiskName; forMs: number }
-  /** Every API and worker stopped gracefully and restarted, one after the other. */
+  /** Every API and worker is stopped gracefully and restarted, one after the other. */
   | { do: 'rolling-restart' }
-  /** Workers replaced by those of another release, which becomes current as the runbook says. */
+  /** Workers are replaced by those of another release, which becomes current as in the runbook. */
   | { do: 'new-build' }
   /** The wall clocks of our processes are off by a number of hours. */
   | { do: 'clock'; parts: ServiceName[]; hours: number; forMs: number };
@@ -81,7 +81,7 @@ export const faultStories: Readonly<Record<FaultAction['do'], string>> = {
   clock: 'the clocks of APIs and workers moved by 1 to 20 hours in either direction, and back',
 };
 
-/** Faults that are drawn; `plan-targeted.ts` places the others. */
+/** Faults drawn at random; `plan-targeted.ts` places the others. */
 const weights: Record<Exclude<FaultAction['do'], 'kill-while-sending' | 'hold-balance'>, number> = {
   kill: 8,
   pause: 6,
@@ -99,7 +99,7 @@ const weights: Record<Exclude<FaultAction['do'], 'kill-while-sending' | 'hold-ba
   clock: 4,
 };
 
-/** Deals the variants of a fault in turn, so that each occurs before one is repeated. */
+/** Returns the variants of a fault in random order, each once before any is repeated. */
 type Deal = <T>(of: string, variants: readonly T[]) => T;
 
 function createDeal(random: Random): Deal {
@@ -113,7 +113,7 @@ function createDeal(random: Random): Deal {
 }
 
 const everyKind = Object.keys(weights) as (keyof typeof weights)[];
-/** The share of each kind; its variants are dealt in turn, and some depend on the state. */
+/** How many variants each kind has, if more than one. */
 const variants: Partial<Record<keyof typeof weights, number>> = {
   kill: 12,
   pause: 12,
@@ -134,8 +134,7 @@ const quietMs = 2_000;
 
 export function planFaults(random: Random, durationMs: number): ({ at: number } & FaultAction)[] {
   const count = Math.floor((durationMs - 2 * quietMs) / meanPauseMs);
-  // Each kind occurs once, and in a long plan each variant; the others, and those of a short plan, in proportion to the
-  // weights.
+  // Each kind occurs once, in a long plan each variant; further faults, and those of a short plan, are drawn by weight.
   const sure = [everyVariant, everyKind].find(({ length }) => length <= count) ?? [];
   const kinds = Array.from({ length: count }, (_, index) => sure[index] ?? random.weighted(weights));
   const deal = createDeal(random);
@@ -149,7 +148,7 @@ export function planFaults(random: Random, durationMs: number): ({ at: number } 
 export const inOrder = (faults: readonly ({ at: number } & FaultAction)[]): Fault[] =>
   faults.toSorted((one, other) => one.at - other.at).map((fault, index) => ({ ...fault, id: `f${index + 1}` }));
 
-/** A token in the torture is valid for a day, so that most requests are not just refused for an expired one. */
+/** Clocks move by less than a day, for which tokens are valid, so that most requests have no expired token. */
 const mostHours = 20;
 
 function drawFault(

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 export type Grouped =
   /** Payouts that a second key approves or rejects, or both at once. */
   | { do: 'payout-batch'; partner: number; amounts: number[]; account: string; decides: (typeof decisions)[number] }
-  /** A number that a customer pays any number of times; each of `payments` is an amount, right or wrong. */
+  /** A reusable instrument; each of `payments` is an amount paid, right or wrong. */
   | {
       do: 'instrument';
       partner: number;
@@ -14,7 +14,7 @@ export type Grouped =
       /** The required amount of each; null for any. */
       amount: number | null;
       payments: number[];
-      /** Whether it is closed while the last one is paid. */
+      /** Whether it is closed while the last payment is made. */
       closes: boolean;
       afterMs: number;
     };
@@ -24,7 +24,7 @@ const decisions = ['approve', 'reject', 'both', 'nothing'] as const;
 const accounts = { '000011': 8, '999999': 2, '900003': 1 } as const;
 const kinds = { 'payout-batch': 5, instrument: 5 } as const;
 
-/** One batch of payouts, or one number with its payments. */
+/** Draws a batch of payouts, or an instrument with its payments. */
 export function drawGrouped(random: Random): Grouped {
   const kind = random.weighted(kinds);
   const partner = random.int(0, castSize.partners - 1);

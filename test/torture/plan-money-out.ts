@@ -26,8 +26,8 @@ export const payoutAccounts = {
 const kinds = { withdrawal: 12, disbursement: 8, verdict: 9, release: 1 } as const;
 
 /**
- * Money paid out by people: one piece, or a burst of them at the same instant, beyond the daily limit and beyond what
- * was donated to a cause.
+ * Draws money paid out by people: one piece of work, or a simultaneous burst that exceeds the daily limit or the
+ * donations to a cause.
  */
 export function drawMoneyOut(random: Random): MoneyOut[] {
   const kind = random.weighted(kinds);

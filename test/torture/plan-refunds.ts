@@ -24,7 +24,7 @@ export type Refunding =
       parts: (number | null)[];
       /** Whether all parts are requested at once. */
       together: boolean;
-      /** Whether all of it is requested while the customer still pays. */
+      /** Whether the refund is requested while the customer still pays. */
       early: boolean;
       /** The last digits of the account that transfers go to. */
       account: string;
@@ -34,7 +34,7 @@ export type Refunding =
   | {
       do: 'take-back';
       user: number;
-      /** Whether it is donated just before; otherwise it is the donor's latest donation. */
+      /** Whether the donor donates just before; otherwise the latest donation is refunded. */
       gives: boolean;
       type: (typeof donationTypes)[number];
       amount: number;
@@ -48,7 +48,7 @@ const askers = ['donor', 'people', 'both'] as const;
 /** The sandbox's magic amounts of refunds to wallets: refused at once, and never answered nor carried out. */
 export const refusedRefund = 121_212;
 export const silentRefund = 900_004;
-/** A part: an ordinary amount, or one that is refused, fails later, waits for an operator, or gets no answer. */
+/** Weights of parts: an ordinary amount, or one refused, failing later, waiting for an operator, or unanswered. */
 const magicParts = {
   plain: 12,
   '121212': 1,
@@ -64,7 +64,7 @@ const shares = { '100': 3, '130': 2, '60': 3 } as const;
 
 const kinds = { refund: 5, 'take-back': 5 } as const;
 
-/** One refund. */
+/** Draws a refund. */
 export function drawRefund(random: Random): Refunding {
   const kind = random.weighted(kinds);
   if (kind === 'take-back') {
@@ -79,7 +79,7 @@ export function drawRefund(random: Random): Refunding {
     };
   }
   const amounts = Array.from({ length: Number(random.weighted(sizes)) }, () => drawPart(random));
-  // Exactly the payment, less, or more: if more, some part must be refused.
+  // The parts sum to the payment, to less or to more; if more, a part must be refused.
   const share = Number(random.weighted(shares));
   const sum = amounts.reduce((total, amount) => total + amount, 0);
   const rest = random.chance(0.3) ? [null] : [];

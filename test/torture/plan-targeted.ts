@@ -18,12 +18,12 @@ const periodMs = 6_000;
 const share = (durationMs: number, part: number): number => Math.round(durationMs * part);
 
 /**
- * What a plan of half a minute or more has, whatever its seed: requests that use up a limit, so that their own twins
- * would be refused, with APIs that are slow to query the database; two crowds that pay from the same accounts at both
- * APIs; the same donations allocated to two causes at once; keys reused after a refusal; subscription periods that
- * become due while workers lose the answers of their payments; workers that die while the provider has their request;
- * commits that never reach the database; decisions whose proposer also tries to approve them; and simultaneous payouts
- * above the number and amount that their partner may send.
+ * The work and faults that every plan of half a minute or more includes: requests that use up a limit, so that their
+ * own twins would be refused, with slow connections of the APIs to the database; two crowds that pay from the same
+ * accounts at both APIs; the same donations allocated to two causes at once; keys reused after a refusal; subscription
+ * periods that become due while workers lose the answers to their commits; workers killed while the provider has their
+ * request; commits that never reach the database; decisions whose proposer also tries to approve them; and simultaneous
+ * payouts above the number and amount that their partner may send.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };
@@ -39,7 +39,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       ...beyondLimits(share(durationMs, 0.35)),
     ],
     faults: [
-      // One is sent at once, the other when the first has finished.
+      // Different delays, so that one twin is processed when the other has finished.
       { at: 0, do: 'network', link: 'api1>postgres', trouble: { kind: 'delay', ms: 120 }, forMs: slowMs },
       { at: 0, do: 'network', link: 'api2>postgres', trouble: { kind: 'delay', ms: 240 }, forMs: slowMs },
       { at: share(durationMs, 0.65), do: 'kill-while-sending', forMs: 500 },
@@ -53,8 +53,8 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
 
 const slowMs = 6_000;
 /**
- * When crowds meet, as shares of the plan, and for how long one of their accounts is locked: just short of the half
- * second after which they give up.
+ * When crowds meet, as a share of the plan, and for how long one of their accounts is locked, in milliseconds: just
+ * short of the half second after which they give up.
  */
 const crowdsAt = [
   [0.2, 500],
@@ -63,8 +63,8 @@ const crowdsAt = [
 ] as const;
 
 /**
- * More than half of a daily limit, or of a partner's balance: one of two equal requests leaves too little for the
- * other.
+ * Requests for more than half of a daily limit or of a partner's balance: the first of two twins leaves too little for
+ * the other.
  */
 function twins(random: Random): Drawn[] {
   const manners = { ...patient, api: 0, twin: true } as const;
@@ -86,7 +86,7 @@ function twins(random: Random): Drawn[] {
   ];
 }
 
-/** Everyone pays twice at the same instant, at one API in ascending order, and at the other in descending order. */
+/** Everyone pays twice at the same instant: at one API in ascending order, at the other in descending order. */
 function crowds(random: Random, at: number): Drawn[] {
   const types = ['investment', 'takaful_tabaru_contribution'] as const;
   const people = inARow(random.int(0, castSize.users - 1), castSize.users);
@@ -96,7 +96,7 @@ function crowds(random: Random, at: number): Drawn[] {
   return [...people.map((user) => one(user, 0)), ...people.toReversed().map((user) => one(user, 1))];
 }
 
-/** All causes get the same open donations allocated. */
+/** Allocates the same open donations to all causes. */
 const allocations = (at: number): Drawn[] =>
   Array.from({ length: castSize.causes }, (_, cause) => {
     return { at, do: 'allocation', cause, ...patient, api: cause === 0 ? 0 : 1 };
@@ -122,7 +122,7 @@ function periods(random: Random, durationMs: number): Drawn[] {
   return [...begun, ...due];
 }
 
-/** A process's transaction is rolled back at the last moment. */
+/** Cuts a process's connection right before its commits. */
 const uncommitted = (name: ServiceName, { at, forMs }: { at: number; forMs: number }): Targeted['faults'][number] => {
   return { at, do: 'network', link: `${name}>postgres`, trouble: { kind: 'cut-before', text: 'commit' }, forMs };
 };
@@ -155,7 +155,7 @@ const decisions = (durationMs: number): Drawn[] =>
     return { at, do: 'take-back', user: index % castSize.users, ...donates, ...patient, api: index % 2 === 0 ? 0 : 1 };
   });
 
-/** Twice as many as the partner may send in an hour, and one at each API above the limit of one. */
+/** Payouts: twice as many as the partner may send in an hour, and at each API one above the limit of a single one. */
 const beyondLimits = (at: number): Drawn[] =>
   [20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 60_000, 60_000].map((amount, index): Drawn => {
     const api = (index % 2) as 0 | 1;

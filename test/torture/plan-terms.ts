@@ -3,12 +3,12 @@ import { type DefaultRule, defaultRules } from '../../src/circles/terms.ts';
 import { below, castSize, inARow, whole } from './cast-size.ts';
 import type { Random } from './random.ts';
 
-/** What happens to the missing contribution when the interval is over. */
+/** What the defaulter does about the missing contribution: nothing, pays late, or leaves an order unpaid. */
 const habits = ['never', 'late', 'order'] as const;
 
 /**
- * A circle with terms, in which someone does not pay in time. Members are numbers of the cast; the others, of
- * `members`.
+ * A circle with terms, in which one member does not pay in time. `members` are numbers of people in the cast; other
+ * members are positions in `members`.
  */
 export interface TermsOperation {
   do: 'terms';
@@ -17,7 +17,7 @@ export interface TermsOperation {
   channel: number;
   rule: DefaultRule;
   percent: number;
-  /** Who does not pay, in which turn. */
+  /** The member who does not pay, and the turn. */
   defaulter: number;
   turn: number;
   pays: (typeof habits)[number];
@@ -32,12 +32,12 @@ export interface TermsOperation {
 
 const mostMembers = 4;
 const everyMs = 15_000;
-/** A circle takes time: one created later would not get far. */
+/** A circle takes time, so it is created in this first share of the plan. */
 const foundedWithin = 0.6;
 const soonFoundedWithin = 0.15;
 const leastGuarantors = 3;
 
-/** Circles with terms for a plan of this length, and when they are created. */
+/** Draws the circles with terms for a plan of this length, and when they are created. */
 export function planTerms(
   random: Random,
   { durationMs, channels }: { durationMs: number; channels: readonly number[] },
@@ -80,9 +80,9 @@ function drawTerms(random: Random, channels: readonly number[]): TermsOperation 
 /**
  * Cases that every run must include, because chance rarely produces them: a member pays once, with a guarantee of half
  * a contribution, and never the second time. `cover` takes the other half from the guarantees of all others. `exclude`
- * closes the place of the one whose turn it is: those who have received then owe more than their guarantee, so that at
- * the end the circle holds too little, and the order in which guarantees are returned decides who gets what. (With
- * `cover` all creditors have lost alike, and the order makes no difference.) Created early, both have time to complete.
+ * removes the member whose turn it is: those who have received then owe more than their guarantee, so the circle ends
+ * up holding too little, and the order in which guarantees are returned decides who gets what. (With `cover` all
+ * creditors have lost the same, and the order makes no difference.) Created early, both have time to complete.
  */
 function surelyDefaults(
   random: Random,
@@ -103,7 +103,7 @@ function surelyDefaults(
   };
 }
 
-/** Its fields in a recorded plan. */
+/** The fields of such a circle in a recorded plan. */
 export const termsFields = {
   members: z.array(below(castSize.users)),
   amount: whole,

@@ -20,17 +20,17 @@ export type Ending = (typeof endings)[number];
 
 /** How a client behaves around one operation. */
 export interface Manners {
-  /** Which API it asks first; retries go to the other one in turn. */
+  /** The API for the first request; retries alternate between the two. */
   api: 0 | 1;
-  /** Whether it sends an idempotency key, where it may choose. */
+  /** Whether the client sends an idempotency key, where it may choose. */
   keyed: boolean;
-  /** Its time-out in milliseconds, after which it treats the answer as lost. */
+  /** The client's time-out in milliseconds, after which it treats the answer as lost. */
   patienceMs: number;
-  /** How often it retries under the same key after a lost answer or a 5xx. */
+  /** How often the client retries under the same key after a lost answer or a 5xx. */
   retries: number;
-  /** Whether it sends the first request to both APIs at once. */
+  /** Whether the client sends the first request to both APIs at once. */
   twin: boolean;
-  /** Whether it changes its mind and sends another body under the same key. */
+  /** Whether the client changes its mind and sends another body under the same key. */
   otherBody: boolean;
 }
 
@@ -64,7 +64,7 @@ export const balanceTypes = [
   'commodity_financing_payment',
   'takaful_tabaru_contribution',
 ] as const;
-/** Types that the product writes together when they arrive together, and that anyone may pay for. */
+/** Types whose simultaneous payments the product writes together, and that anyone may pay for. */
 export const gatheredTypes = balanceTypes.filter((type) => type !== 'saving_goal_contribution');
 export const gatewayTypes = [
   ...balanceTypes,

@@ -107,7 +107,7 @@ function drawManners(random: Random): Manners {
   };
 }
 
-/** One operation, or a burst of them at the same instant. */
+/** Draws one operation, or a simultaneous burst. */
 function drawOperations(random: Random, at: number): Drawn[] {
   const kind = random.weighted(operations);
   const one = (operation: Operation): Drawn => ({ at, ...drawManners(random), ...operation });
@@ -116,7 +116,7 @@ function drawOperations(random: Random, at: number): Drawn[] {
   const payment = () => ({ ending: random.weighted(endingWeights), afterMs: random.int(50, 6_000) });
   switch (kind) {
     case 'balance': {
-      // Sometimes many at once from one account, whose balance suffices for only some of them.
+      // Sometimes many at once from one account, whose balance covers only some.
       const burst = random.chance(0.1) ? random.int(3, 8) : 1;
       const amount = burst > 1 ? random.int(20, 90) * 1_000 : random.int(1, 40) * 1_000;
       return Array.from({ length: burst }, () => one({ do: kind, user, type: random.pick(balanceTypes), amount }));
@@ -247,5 +247,5 @@ const planShape = z.strictObject({
   faults: z.array(z.looseObject({ id: z.string(), at: z.number().min(0), do: z.enum(Object.keys(faultStories)) })),
 });
 
-/** A recorded plan. Throws an error saying what is wrong with it: a plan that does nothing would find nothing. */
+/** Parses a recorded plan. Throws, naming the errors, if it is invalid: a plan that does nothing would find nothing. */
 export const parsePlan = (text: string): Plan => planShape.parse(JSON.parse(text)) as unknown as Plan;

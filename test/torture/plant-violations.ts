@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { corruptions } from '../support/planted-corruptions.ts';
 
-/** Running transactions wait for its locks no longer than this. */
+/** Planting waits for a lock no longer than this, because running transactions queue behind it. */
 const lockWait = "set local lock_timeout = '500ms'";
 const tries = 4;
 
 /**
- * The `check_*` views that show nothing although the violation each is for was planted (it is rolled back); and the
- * views for which none could be planted beside the existing rows, which are not judged.
+ * Plants a violation for each `check_*` view and rolls it back. Returns the views that did not show theirs, and the
+ * views for which none could be planted beside the existing rows.
  */
 export async function findBlindChecks(owner: EntityManager): Promise<{ blind: string[]; unproved: string[] }> {
   const planted = Map.groupBy(corruptions, ([view]) => view);
@@ -22,7 +22,7 @@ export async function findBlindChecks(owner: EntityManager): Promise<{ blind: st
   return { blind, unproved };
 }
 
-/** Whether the view shows the violation; null when it could not be planted. */
+/** Whether the view shows the violation; null if it could not be planted. */
 async function showsPlanted(em: EntityManager, view: string, sql: string): Promise<boolean | null> {
   for (let attempt = 0; attempt < tries; attempt += 1) {
     await em.begin();
@@ -33,7 +33,7 @@ async function showsPlanted(em: EntityManager, view: string, sql: string): Promi
       const rows = await em.execute<unknown[]>(`select 1 from "${view}" limit 1`);
       return rows.length > 0;
     } catch {
-      // Another row has its key, or the target is locked.
+      // Another row has the same key, or the target is locked.
     } finally {
       await em.rollback();
     }

@@ -7,7 +7,7 @@ const attemptOf = ({ attempts }: Facts, id: string) => found(attempts, ({ reques
 const transferOf = ({ transfers }: Facts, id: string) => found(transfers, ({ reference }) => reference === id);
 const journalOf = ({ journals }: Facts, key: string) => found(journals, ({ businessKey }) => businessKey === key);
 
-/** The effect of a request on something that it should finish. */
+/** The effect of a request on the resource that it finishes. */
 const ending = (requestId: string, resourceType: string, resourceId: string, actorId: string | null): EffectEvent => ({
   requestId,
   event: 'RESOURCE_UPDATED',
@@ -40,7 +40,7 @@ function cancelTwice({ attempts, events, ends }: Facts): void {
   ends.push({ kind: 'circle', id: 'circle-2', status: 'cancelled' });
 }
 
-/** Violations of permissions and of where money goes, planted in a healthy world. */
+/** Violations of permissions and of the destinations of money, planted in a healthy run. */
 export const plantedAskers: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'transfers-go-where-asked',
@@ -60,7 +60,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'transfers-go-where-asked',
-    'a refund goes to a bank account that nobody named',
+    'a refund goes to a bank account that no request named',
     (facts) => {
       attemptOf(facts, 'r15').goesTo = null;
     },
@@ -201,7 +201,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
   ],
 ];
 
-/** Valid variations: each turns a healthy world into another healthy world. */
+/** Valid variations, after which the run is still healthy. */
 export const rightAskers: [what: string, make: (facts: Facts) => void][] = [
   ['a circle cancelled by the first of two requests', cancelTwice],
   ['a goal released by a request whose answer was lost, and closed for the next', (facts) => releaseTwice(facts, null)],

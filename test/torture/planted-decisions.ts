@@ -17,7 +17,7 @@ function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes
   decided.push({ id: decisionId, withdrawalId: null, proposedBy, approvedBy: ['person-2'], rejectedBy: null });
 }
 
-/** Violations of decisions by two people, planted in a healthy world. */
+/** Violations of decisions by two people, planted in a healthy run. */
 export const plantedDecisions: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'decisions-are-kept',
@@ -99,10 +99,10 @@ export const plantedDecisions: [oracle: string, violation: string, plant: (facts
   ],
 ];
 
-/** Valid variations: each turns a healthy world into another healthy world. */
+/** Valid variations, after which the run is still healthy. */
 export const rightDecisions: [what: string, make: (facts: Facts) => void][] = [
   [
-    'money refunded by two people, of whom the first tried both steps and was refused',
+    'money refunded by two people, after the proposer tried to approve and was refused',
     (facts) => giveBack(facts, { approvals: [approval({ by: 'person-1', status: 403, told: '403' }), approval({})] }),
   ],
   [
@@ -114,7 +114,7 @@ export const rightDecisions: [what: string, make: (facts: Facts) => void][] = [
     (facts) => giveBack(facts, { approvals: [approval({ status: 503, told: '503' })] }),
   ],
   [
-    'a decision whose answer was lost, and that nobody approved',
+    'a decision whose answer was lost and that nobody approved',
     ({ decided }) => {
       decided.push({ id: 'd-3', withdrawalId: null, proposedBy: 'person-1', approvedBy: [], rejectedBy: null });
     },

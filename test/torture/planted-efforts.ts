@@ -2,7 +2,7 @@ import { attempt } from './build-facts.ts';
 import type { Facts } from './facts.ts';
 
 interface Waiting {
-  /** The piece of work that sent it. */
+  /** The piece of work that sent the requests. */
   work: string;
   late: number;
   soon?: number;
@@ -25,7 +25,7 @@ function wait({ attempts, ends }: Facts, { work, late, soon = 0, status = 200 }:
 
 const many = (count: number, why: string): string[] => Array.from({ length: count }, () => why);
 
-/** Violations of a run itself, and of when and what it reports, planted in a healthy world. */
+/** Violations by the run itself, by late answers and by logs, planted in a healthy run. */
 export const plantedEfforts: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'plans-are-carried-out',
@@ -63,7 +63,7 @@ export const plantedEfforts: [oracle: string, violation: string, plant: (facts: 
   ],
 ];
 
-/** Valid variations: each turns a healthy world into another healthy world. */
+/** Valid variations, after which the run is still healthy. */
 export const rightEfforts: [what: string, make: (facts: Facts) => void][] = [
   [
     'a small run whose faults mostly had no effect',
@@ -72,7 +72,7 @@ export const rightEfforts: [what: string, make: (facts: Facts) => void][] = [
     },
   ],
   [
-    'a run of which a twentieth was aborted',
+    'a run in which a twentieth of the work failed',
     ({ effort }) => {
       effort.brokenOff = many(10, 'verdict: away');
     },

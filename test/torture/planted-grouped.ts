@@ -2,7 +2,7 @@ import type { Facts } from './facts.ts';
 
 const batch = { id: 'batch-1', status: 'completed', itemIds: ['payout-1'] };
 
-/** What each oracle of batches and instruments reports, planted in a healthy world. */
+/** Violations by batches and instruments, planted in a healthy run. */
 export const plantedGrouped: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   [
     'batches-are-whole',
@@ -39,7 +39,7 @@ export const plantedGrouped: [oracle: string, violation: string, plant: (facts: 
   ],
 ];
 
-/** Healthy worlds with a batch. */
+/** Valid variations with a batch. */
 export const rightGrouped: [string, (facts: Facts) => void][] = [
   [
     'a batch whose payout was sent once',

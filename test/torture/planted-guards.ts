@@ -16,7 +16,7 @@ const twins = ({ attempts, events }: Facts): void => {
   events.push({ ...only(events), requestId: 'r21', begunAt: 1_100, at: 1_500 });
 };
 
-/** What each oracle of the guards reports, planted in a healthy world. */
+/** Violations of the product's guards, planted in a healthy run. */
 export const plantedGuards: [oracle: string, violation: string, plant: (facts: Facts) => void, says?: string][] = [
   [
     'doers-are-the-askers',
@@ -29,7 +29,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
   [
     'made-is-not-refused',
-    'one of two simultaneous requests is refused, the other creates it, and no refusal is stored',
+    'one of two simultaneous requests is refused, the other creates the payout, and no refusal is stored',
     twins,
     'no refusal is stored',
   ],
@@ -184,7 +184,7 @@ export const plantedGuards: [oracle: string, violation: string, plant: (facts: F
   ],
 ];
 
-/** Valid: of simultaneous requests one was refused, and that is stored. */
+/** Valid variation: one of two simultaneous requests was refused, and the refusal is stored. */
 export const rightGuards: [what: string, make: (facts: Facts) => void][] = [
   [
     'one of two simultaneous requests that was refused before the other succeeded, and whose refusal is stored',

@@ -18,13 +18,13 @@ const journalOf = ({ journals }: Facts, key: string) =>
     `there is a journal ${key}`,
   );
 
-/** A paid refund of the payment, and its postings; the provider has it if told so. */
+/** Adds a paid refund of the payment and its postings. */
 function addRefund(facts: Facts, { id, net, refundOf }: { id: string; net: string; refundOf: string | null }): void {
   facts.payouts.push({ ...payout(facts, 'refund-1'), id, net, refundOf });
   facts.refunds.push({ id, paymentId: 'payment-4' });
 }
 
-/** Violations of refunds, planted in a healthy world. */
+/** Violations by refunds, planted in a healthy run. */
 export const plantedRefunds: [oracle: string, violation: string, plant: (facts: Facts) => void, says: string][] = [
   [
     'refunds-stay-within',
@@ -44,13 +44,13 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'refunds-stay-within',
-    'the provider refunds to a wallet a refund unknown to us',
+    'the provider makes a refund to a wallet that we have no record of',
     (facts) => facts.transfers.push({ ...transferOf(facts, 'refund-1'), id: 'rfd-3', reference: 'nobody-1' }),
     'the provider refunds 60000.0000',
   ],
   [
     'refunds-stay-within',
-    'a payment is refunded that was not paid',
+    'an unpaid payment is refunded',
     (facts) => {
       for (const order of facts.orders) if (order.id === 'payment-4') order.status = 'EXPIRED';
     },
@@ -66,7 +66,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'answers-tell-the-books',
-    'a refund is of another payment than requested',
+    'a refund is of a payment other than the requested one',
     (facts) => {
       for (const row of facts.made) if (row.id === 'refund-1') row.targets = ['payment-5'];
     },
@@ -117,7 +117,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
   [
     'payouts-match-transfers',
-    'a refund goes to another wallet than the one that paid',
+    'a refund goes to a wallet other than the one that paid',
     (facts) => {
       transferOf(facts, 'refund-1').refundOf = 'pr-1';
     },
@@ -264,7 +264,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
   ],
 ];
 
-/** Valid variations: each turns a healthy world into another healthy world. */
+/** Valid variations, after which the run is still healthy. */
 export const rightRefunds: [what: string, make: (facts: Facts) => void][] = [
   [
     'a refund of an amount that the provider refuses, which released its money',

@@ -11,7 +11,7 @@ const operators = {
   other: person('another'),
 } as unknown as Deciders;
 
-/** What is recorded of a piece of work at an API that refuses the proposer. */
+/** Runs a piece of work at an API that refuses the proposer's approval; returns the recorded decisions. */
 async function decide(id: string): Promise<Decided[]> {
   let proposer = '';
   const post = async (path: string, _: unknown, { token }: { token: string }): Promise<HttpAnswer> => {

@@ -8,9 +8,9 @@ import type { Workplace } from './workplace.ts';
 const patienceMs = 25_000;
 
 /**
- * One operator proposes and another approves, and the first may try to approve, too; both may click twice, which may
- * create two decisions. `remember` is called with each decision before it is approved, and sees the answer to each
- * approval in its `approvals`.
+ * Proposes as one operator and approves as another; the proposer may try to approve, too, and both may click twice,
+ * which may create two decisions. Calls `remember` with each decision before its approval, and adds the answer to each
+ * approval to its `approvals`.
  */
 export async function proposeAndApprove(
   { apis, note }: Pick<Workplace, 'apis' | 'note'>,
@@ -24,7 +24,7 @@ export async function proposeAndApprove(
 ): Promise<void> {
   const call = (path: string, body: object | undefined, { token }: { token: string }) =>
     apis[work.api].post(path, body, { token, signal: AbortSignal.timeout(patienceMs) });
-  // Every second time the proposer is an approver, and tries both steps at the same moment as another.
+  // In every second piece of work the proposer is an approver, who tries to approve at the same moment as another.
   const wantsBoth = Number(work.id.replaceAll(/\D/g, '')) % 2 === 0;
   const { proposer, approver } = wantsBoth ? { proposer: operators.approver, approver: operators.other } : operators;
   const propose = () => call('/v1/decisions', { ...proposal, note: `torture, ${work.id}` }, proposer);

@@ -9,7 +9,7 @@ export interface ProviderRequest {
   reference: string;
   amount: number;
   status: string;
-  /** It accepts any number of payments. */
+  /** Whether it accepts any number of payments. */
   isReusable?: true;
   payments: ProviderPayment[];
 }
@@ -21,7 +21,7 @@ export interface ProviderTransfer {
   amount: number;
   status: string;
   idempotencyKey: string;
-  /** Of a refund: the provider's id of the payment request whose wallet it goes to; null for a transfer. */
+  /** For a refund: the provider's id of the payment request whose wallet it goes to; null for a transfer. */
   refundOf: string | null;
   /** Where a transfer goes; null for a refund. */
   goesTo: { account: string; holder: string } | null;

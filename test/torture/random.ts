@@ -1,6 +1,6 @@
 /** A source of random numbers that is the same for the same seed, on every machine. */
 export interface Random {
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   next(): number;
   /** A whole number from `from` to `to`, both included. */
   int(from: number, to: number): number;
@@ -10,7 +10,7 @@ export interface Random {
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
   /** All choices once, in random order. */
   shuffled<T>(choices: readonly T[]): T[];
-  /** A source of its own, so that draws for one part of a plan do not change the others. */
+  /** A separate source, so that draws for one part of a plan do not change the others. */
   fork(name: string): Random;
 }
 

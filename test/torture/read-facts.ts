@@ -63,7 +63,7 @@ const bankAccountOf = (properties: unknown): ProviderTransfer['goesTo'] => {
   return { account: String(account_number), holder: String(account_holder_name) };
 };
 
-/** Whether it happened between a backup and its restore. */
+/** Whether an instant is between a backup and its restore. */
 const isGone = ({ from, to }: Restored, at: number): boolean => at >= from && at <= to;
 
 async function readWebhooks(
@@ -88,7 +88,7 @@ async function readWebhooks(
 /** SQL: the piece of work behind a payout; for withdrawals it is in the id of their request. */
 export const workOfPayout = "coalesce(external_ref, split_part(request_id, '-', 2))";
 
-/** Not one of the platform's own accounts. */
+/** SQL: excludes the platform's own accounts. */
 const isTheirs = "a.kind not in ('gateway_clearing', 'fee_revenue', 'provider_cost', 'suspense', 'loss')";
 
 interface MadeRow {
@@ -101,7 +101,7 @@ interface MadeRow {
   channel: number | null;
   isAdded: boolean;
 }
-/** What was created, with the fee agreed in advance, and what its client must have requested. */
+/** A created resource with the fee agreed in advance, and the amount that its client must have requested. */
 function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
   const { id, amount, targets, fee, partner, method, channel, isAdded } = row;
   const ofOwner = method === 'withdrawal' ? moneyOutTerms.WITHDRAWAL_FEE : null;
@@ -111,14 +111,14 @@ function asMade({ partnerFee, channelFee }: Cast, row: MadeRow): MadeFact {
   return { id, amount, asked, targets, fee, dueFee };
 }
 
-/** Contributions to circles without a request of their own: standing orders, and debits with consent. */
+/** SQL: a contribution to a circle without a request: by a standing order, or a debit with consent. */
 const isAgreedTo = `exists (select from transactions t join saving_circle_contributions c on c.transaction_id = t.id
   join saving_circle_members m on m.id = c.member_id
   where t.batch_id = j.id and (m.consented_at is not null
     or exists (select from events a where a.resource_id = m.saving_circle_id::text
       and a.data->>'member_id' = m.id::text and a.data->>'standing_order' is not null)))`;
 
-/** A period of a subscription after the first, which has no request. */
+/** SQL: a period of a subscription after the first, which has no request. */
 const isLaterPeriod = `exists (select from donations d
   where d.transaction_id::text = split_part(j.business_key, '/', 2) and d.period > 0)`;
 
@@ -199,7 +199,7 @@ const queries = {
 /** Resources that only requests create, with the request that each names. */
 export const readAsked = (em: EntityManager): Promise<Facts['asked']> => em.execute<Facts['asked']>(queries.asked);
 
-/** What was known about withdrawals before they were requested; they are judged by it. */
+/** Reads withdrawals with what was known about their causes before the run. */
 async function readMoneyOut(
   em: EntityManager,
   { causes, owners }: Cast,
@@ -220,7 +220,7 @@ async function readMoneyOut(
   };
 }
 
-/** Clocks of one machine are read one after another. */
+/** A tolerance, because the machine's clock is not read at the same moment everywhere. */
 const marginMs = 5_000;
 
 /** Reads everything that the oracles need, once the system is at rest. */
@@ -243,9 +243,9 @@ export async function readFacts(
     cast: Cast;
     run: string;
     before: string;
-    /** What existed before the first request. */
+    /** The ids that existed before the first request. */
     older: ReadonlySet<string>;
-    /** Of a platform user. */
+    /** A platform user's token. */
     token: string;
     from: number;
     restored: Restored;
@@ -280,7 +280,7 @@ export async function readFacts(
     deliveries: await rows(queries.deliveries),
     transitions: transitions.map((transition) => ({ ...transition, at: Number(transition.at) })),
     waiting: await readWaiting(em),
-    // The workflow of a row that a restore removed fails.
+    // Excludes failed workflows whose rows a restore removed.
     workflows: (await listWorkflows(topology, ['Running', 'Failed', 'TimedOut', 'Terminated', 'Canceled'])).filter(
       ({ status, startedAt }) => !(status === 'FAILED' && isGone(known.restored, startedAt)),
     ),

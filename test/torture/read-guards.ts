@@ -5,7 +5,7 @@ import type { GuardFacts, PayoutLimitsFact } from './guard-facts.ts';
 import { findBlindChecks } from './plant-violations.ts';
 import type { Topology } from './topology.ts';
 
-/** The columns whose instants the torture itself moves: starts of subscriptions, by `make-periods-due.ts`. */
+/** The column whose instants the torture itself moves (`make-periods-due.ts`). */
 const movedColumn = 'donation_subscriptions.started_at';
 
 const week = "interval '7 days'";
@@ -31,12 +31,12 @@ const queries = {
     from donation_subscriptions s having count(*) > 0`,
 } as const;
 
-/** What the product's guards report, once the system is at rest. */
+/** Reads the facts about the product's guards, once the system is at rest. */
 export async function readGuards(topology: Topology): Promise<GuardFacts> {
   const em = topology.em();
   const refused = await em.execute<{ id: string }[]>(queries.refused);
   const limited = await em.execute<({ id: string } & PayoutLimitsFact)[]>(queries.limits);
-  // Before violations are planted, as planting takes locks of its own.
+  // Read before violations are planted, because planting locks rows.
   const deadlocks = readDeadlocks(topology.logFile('postgres'));
   const { blind, unproved } = await findBlindChecks(topology.owner());
   return {
@@ -50,7 +50,7 @@ export async function readGuards(topology: Topology): Promise<GuardFacts> {
   };
 }
 
-/** The instants of all columns, those moved by the torture as they were before. */
+/** Replaces the instants that the torture moved by the original ones. */
 export async function withTrueStarts(owner: EntityManager, instants: InstantSpan[]): Promise<InstantSpan[]> {
   const rows = await owner.execute<{ earliest: string; latest: string }[]>(queries.started);
   const started = rows.map(({ earliest, latest }) => ({
@@ -62,7 +62,7 @@ export async function withTrueStarts(owner: EntityManager, instants: InstantSpan
 }
 
 const deadlock = 'deadlock detected';
-/** This many lines after one show who waited for whom, and in which statement. */
+/** How many lines of the log describe a deadlock: who waited for whom, and in which statement. */
 const toldLines = 6;
 
 function readDeadlocks(file: string): string[] {

@@ -11,7 +11,7 @@ const anyOf = (texts: readonly string[]): Tells => {
   return (text) => all.some((one) => text.includes(one));
 };
 
-/** Each piece of work has its own account: its log is read once for all. */
+/** Finds any of many account numbers in one pass over the text. */
 const anyNumberOf = (numbers: readonly string[]): Tells => {
   const all = new Set(numbers);
   return (text) => text.match(/\d{13,17}/g)?.some((number) => all.has(number)) === true;
@@ -34,7 +34,7 @@ function secretsOf(
     'the name of a person': anyOf(everybody.map(({ id }) => `Person ${id.slice(0, 8)}`)),
     'the token of a person': anyOf(everybody.map(({ token }) => token)),
     'the number of a bank account': anyNumberOf(named.map(({ account }) => account)),
-    // Without what distinguishes one from another.
+    // Holders' names without the distinguishing number.
     'the holder of a bank account': anyOf(named.map(({ holder }) => holder.split(' ').slice(0, 2).join(' '))),
     'a secret of a partner': anyOf(partners.flatMap((one) => [one.apiKey, one.signingSecret, one.webhookSecret])),
     'a secret of the product': anyOf(secrets),
@@ -42,8 +42,8 @@ function secretsOf(
 }
 
 /**
- * A file in overlapping parts, as it may be larger than a string can be: nothing searched for is longer than the
- * overlap.
+ * A file is read in overlapping parts, because it may exceed the maximum length of a string; no secret is longer than
+ * the overlap.
  */
 const partBytes = 64 * 1024 * 1024;
 const overlapBytes = 512;
@@ -55,7 +55,7 @@ function* textsOf(file: string): Generator<string> {
   try {
     for (let position = 0; ; ) {
       const read = readSync(from, buffer, 0, partBytes, position);
-      // Bytes as they are: the search is for ASCII.
+      // Preserves all bytes: the search is for ASCII.
       yield buffer.toString('latin1', 0, read);
       if (read < partBytes) return;
       position += read - overlapBytes;
@@ -66,8 +66,8 @@ function* textsOf(file: string): Generator<string> {
 }
 
 /**
- * What the logs of APIs and workers leak, and Temporal's data, which contains all histories; once for each kind. Its
- * blobs are not compressed.
+ * Returns each kind of secret found in a log of an API or worker, or in Temporal's data, which contains all histories
+ * uncompressed.
  */
 export function readLeaks(
   topology: Pick<Topology, 'secrets' | 'logFile' | 'temporalFiles'>,

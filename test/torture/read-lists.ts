@@ -4,12 +4,12 @@ import type { Topology } from './topology.ts';
 
 const listPage = 100;
 
-/** What operators see now. */
+/** Reads the operators' lists. */
 export async function readLists({ api, em, deps }: Topology, token: string): Promise<OperatorsLists> {
   const stuck: OperatorsLists['stuck'] = [];
   for (let page = 1; ; page += 1) {
     const { status, body } = await api.get(`/v1/payouts/stuck?minutes=0&limit=${listPage}&page=${page}`, { token });
-    if (status !== 200) throw new Error(`the list of stuck payouts was answered ${status}`);
+    if (status !== 200) throw new Error(`the list of stuck payouts returned ${status}`);
     const { items, total } = body.data as { items: { payout_id: string; reason: string }[]; total: number };
     stuck.push(...items.map(({ payout_id: id, reason }) => ({ id, reason })));
     if (items.length === 0 || stuck.length >= total) break;
@@ -24,7 +24,7 @@ export async function readLists({ api, em, deps }: Topology, token: string): Pro
   for (let page = 1; ; page += 1) {
     const path = `/v1/receipts?status=suspended&limit=${listPage}&page=${page}`;
     const { status, body } = await api.get(path, { token });
-    if (status !== 200) throw new Error(`the list of money in suspense was answered ${status}`);
+    if (status !== 200) throw new Error(`the list of money in suspense returned ${status}`);
     const { items, total } = body.data as { items: { id: string }[]; total: number };
     receipts.push(...items.map(({ id }) => id));
     if (items.length === 0 || receipts.length >= total) break;

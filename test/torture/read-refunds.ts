@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts';
 import type { DonationFact } from './refund-facts.ts';
 import type { Topology } from './topology.ts';
 
-/** The facts of refunds: what was refunded of partners' payments, and of donations. */
+/** Reads the facts about refunds of partners' payments and of donations. */
 export async function readRefunds(
   topology: Pick<Topology, 'api' | 'em'>,
   cast: Cast,
@@ -27,7 +27,7 @@ async function readDonations(em: EntityManager, { users, accounts }: Cast): Prom
   const rows = await em.execute<
     (Pick<DonationFact, 'id' | 'amount' | 'status' | 'causeId'> & { userId: string; paidBy: string | null })[]
   >(
-    // The gateway pays from none of our accounts.
+    // A gateway payment debits none of our accounts.
     `select d.id::text, d.amount::text, d.status, d.cause_id::text as "causeId", d.user_id::text as "userId",
        case when t.destination_account_id is not null then t.source_account_id::text end as "paidBy"
      from donations d left join transactions t on t.id = d.transaction_id`,
@@ -42,6 +42,6 @@ async function readDonations(em: EntityManager, { users, accounts }: Cast): Prom
 
 async function readToldAmount({ api }: Pick<Topology, 'api'>, { admin }: Cast, causeId: string): Promise<string> {
   const { status, body } = await api.get(`/v1/charitable-causes/${causeId}`, { token: admin.token });
-  if (status !== 200) throw new Error(`a cause was answered ${status}`);
+  if (status !== 200) throw new Error(`reading a cause returned ${status}`);
   return formatMoney(String(body.charitable_cause.current_amount));
 }

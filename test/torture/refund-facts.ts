@@ -10,9 +10,9 @@ export interface DonationFact {
   /** IDR, scale 4. */
   amount: string;
   status: string;
-  /** Null while it is in the open pool. */
+  /** Null while the donation is in the open pool. */
   causeId: string | null;
-  /** The account that is credited, and the one that holds the money, as known before the run. */
+  /** The account that a refund credits, and the account that holds the money, as known before the run. */
   backTo: string | null;
   heldBy: string;
 }

@@ -19,7 +19,7 @@ const waitMs = 25_000;
 const pollMs = 300;
 const looks = 4;
 
-/** A partner collects a payment, and refunds it in the parts of the plan, one after another or all at once. */
+/** Collects a partner's payment and refunds it in the planned parts, one after another or all at once. */
 export async function refundPayment(place: Workplace, work: Extract<Work, { do: 'refund' }>): Promise<void> {
   const { cast, client } = place;
   const partner = partnerOf(cast, work.partner);
@@ -47,7 +47,7 @@ export async function refundPayment(place: Workplace, work: Extract<Work, { do: 
   else for (const part of parts) await part();
 }
 
-/** Waits until the money of a payment is available to its partner; false if the work is over before. */
+/** Waits until a payment's money is available to its partner; false if the work is over first. */
 const isReleased = (place: Workplace, paymentId: string): Promise<boolean> =>
   untilFound(place, {
     sql: 'select 1 from partner_payments where id = ? and released_at is not null',
@@ -56,7 +56,7 @@ const isReleased = (place: Workplace, paymentId: string): Promise<boolean> =>
     everyMs: pollMs,
   });
 
-/** A donation is refunded: its donor requests it, two people of the platform decide it, or both at once. */
+/** Refunds a donation: at its donor's request, by a decision of two people of the platform, or both at once. */
 export async function takeBack(place: Workplace, work: Extract<Work, { do: 'take-back' }>): Promise<void> {
   const { cast, client, refundDecisions } = place;
   const { user } = personOf(cast, work.user);
@@ -81,7 +81,7 @@ export async function takeBack(place: Workplace, work: Extract<Work, { do: 'take
   await Promise.all([...(work.by === 'people' ? [] : [byDonor()]), ...(work.by === 'donor' ? [] : [byPeople()])]);
 }
 
-/** The donation that this transaction paid, or the newest that the donor may still refund; null when there is none. */
+/** The donation that this transaction paid, or the donor's newest refundable one; null if there is none. */
 async function findDonation(
   { topology }: Workplace,
   { userId, transactionId }: { userId: string; transactionId: string | null },

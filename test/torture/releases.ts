@@ -3,11 +3,11 @@ import { type PartName, workerNames } from './parts.ts';
 import { deploymentName, type Topology } from './topology.ts';
 
 export interface Releases {
-  /** Replaces the workers by those of another build id, as the runbook says. */
+  /** Replaces the workers by those of another build id, as in the runbook. */
   next(): Promise<void>;
-  /** Makes the newest build id current, if there is one, also in a new Temporal. */
+  /** Makes the newest build id current, if there is one, e.g. in a new Temporal. */
   promote(): Promise<void>;
-  /** Finishes an interrupted release: both workers are of the newest build id, which is current. */
+  /** Finishes an interrupted release: both workers get the newest build id, which becomes current. */
   finish(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const drainedWithinMs = 6_000;
 export function createReleases({ topology, note, last, bringBack }: ReleasesOptions): Releases {
   let number = 0;
   const newest = () => `build-${number}`;
-  /** One release after another. */
+  /** Runs one release after another. */
   let before: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     const done = before.then(work);

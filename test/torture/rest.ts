@@ -15,11 +15,11 @@ export interface RestOptions {
   /** Pieces of work whose payouts the provider never completes. */
   endless: ReadonlySet<string>;
   /**
-   * Those whose payouts it refuses: if the first request has an unknown outcome, the refusals of later ones settle
-   * nothing.
+   * Pieces of work whose payouts the provider refuses: if the first request has an unknown outcome, refusals of later
+   * ones settle nothing.
    */
   refused: ReadonlySet<string>;
-  /** Called with rows without a workflow that the plan has not removed: a crash between a row and its workflow. */
+  /** Called with a workflow that is missing although the plan did not remove it, e.g. after a crash. */
   missed(workflowId: string): void;
   /** Workflows that the plan stopped by hand or lost with Temporal's data. */
   takenWorkflows: ReadonlySet<string>;
@@ -30,17 +30,16 @@ export interface RestOptions {
 type Restless = Facts['restless'];
 
 const pollMs = 2_000;
-/** For this long nothing is triggered: whatever can come to rest alone does. */
+/** For this long nothing is triggered, so that work can come to rest by itself. */
 const patienceMs = 12_000;
-/** The total time as a multiple of the time limit, even with steady progress. */
+/** The maximum total time, as a multiple of the time limit, even with steady progress. */
 const mostBounds = 5;
 
 /**
- * Completes at the provider what is open there, and waits until nothing of ours is pending. Reports what is still
- * pending when nothing has come to rest for the length of the time limit: a busy machine is slow, but makes progress.
- * Two things that take hours by the product's own clock are made due early: rows without a workflow are aged, so that
- * the sweeps find them, and workflows of payments whose callback was lost forever are signalled. No workflow is started
- * from here.
+ * Completes open work at the provider, and waits until nothing of ours is pending. Returns what is still pending when
+ * nothing has come to rest for the length of the time limit: a busy machine is slow, but makes progress. Two waits of
+ * hours are shortened: rows without a workflow are aged, so that the sweeps find them, and workflows of payments whose
+ * callback was lost are signalled. Starts no workflow itself.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
   const { topology, boundMs, progress, takenWorkflows, missed } = options;
@@ -77,14 +76,14 @@ export async function comeToRest(options: RestOptions): Promise<Restless> {
 /** Signals workflows that would wait too long by the product's own clock. */
 async function nudge(topology: Topology): Promise<void> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
-  // If one cannot be signalled now, the others are.
+  // A failure of one does not prevent the others.
   for (const wake of [wakeForLostCallbacks, hastenWebhooks, hastenMails, hastenRepeats, tellEnded]) {
     await wake(topology, running).catch(() => undefined);
   }
 }
 
 /**
- * Unpaid instruments expire while their order is open, unless that was cancelled and completes by itself; transfers and
+ * Expires unpaid instruments of open orders, unless the order was cancelled and completes by itself; lets transfers and
  * refunds that wait for an operator succeed.
  */
 async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
@@ -109,7 +108,7 @@ async function closeAtProvider({ sandbox, em }: Topology): Promise<void> {
 
 async function findRestless({ topology, endless, refused }: RestOptions): Promise<Restless> {
   const em = topology.em();
-  // A payout that the provider never completes, or that has no request left, is at rest once operators are informed.
+  // A payout that the provider never completes, or without requests left, is at rest once operators are informed.
   const rows = await em.execute<
     (Restless[number] & { work: string | null; refunded: number | null; told: boolean; asked: number })[]
   >(`
@@ -165,9 +164,8 @@ async function findRestless({ topology, endless, refused }: RestOptions): Promis
 }
 
 /**
- * A lost callback is compensated: a running workflow polls within the hour, and is signalled here; money that arrived
- * after everything was final is found by the next day's reconciliation, or by a callback that the provider sends again
- * on request, as here.
+ * Compensates for lost callbacks: signals running workflows, which would poll within the hour, and resends callbacks of
+ * money that arrived after everything was final, which the next day's reconciliation would find.
  */
 async function wakeForLostCallbacks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { workflows } = topology.deps;
@@ -194,15 +192,15 @@ const payoutWorkflows = [
 const endedWorkflows = { circle: workflowIds.savingCircle, subscription: workflowIds.donationSubscription };
 
 /**
- * Resources finished by a request: a process that died then, or lost the answer to its commit, may have signalled no
- * workflow.
+ * Resources finished by a request, whose workflow may not have been signalled because the process died or lost the
+ * answer to its commit.
  */
 const findEnded = ({ em }: Topology) =>
   em().execute<{ what: keyof typeof endedWorkflows; id: string }[]>(`
     select 'circle' as what, id::text from saving_circles where status = 'cancelled'
     union all select 'subscription', id::text from donation_subscriptions where status = 'stopped'`);
 
-/** The sweeps check it within minutes; it is backdated by minutes, and they are started. */
+/** Backdates such resources by minutes and starts the sweeps, which would otherwise find them within minutes. */
 async function tellEnded(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { owner, deps } = topology;
   const { client, taskQueue } = deps.workflows;
@@ -220,10 +218,10 @@ async function tellEnded(topology: Topology, running: ReadonlySet<string>): Prom
     .catch(() => undefined);
 }
 
-/** After this many requests of a payout the next would follow an hour later. */
+/** After this many requests of a payout the next follows an hour later. */
 const hastenedRepeats = 3;
 const hastened = new Set<string>();
-/** Its third request follows ten minutes after the second: a payout waiting for that has waited. */
+/** Ages a waiting payout's attempts by ten minutes, after which its third request is due. */
 async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
   const waiting = await em().execute<PayoutPlace[]>(
     `select p.id::text, p.kind from payouts p join payout_attempts a on a.payout_id = p.id
@@ -241,12 +239,12 @@ async function hastenRepeats({ em, owner, deps }: Topology): Promise<void> {
   }
 }
 
-/** A mail server that was down is retried after minutes, too. */
+/** Makes failed mails due now; otherwise they are retried after minutes. */
 async function hastenMails({ owner }: Topology): Promise<void> {
   await owner().execute("delete from sweep_looks where kind = 'mail'");
 }
 
-/** Webhooks of a receiver that was down are retried after minutes: they are resent at once, as its operator would. */
+/** Resends pending webhooks at once, as an operator would; otherwise they are retried after minutes. */
 async function hastenWebhooks(topology: Topology, running: ReadonlySet<string>): Promise<void> {
   const { em, deps } = topology;
   const waiting = await em().execute<{ id: string }[]>("select id from webhook_deliveries where status = 'pending'");

@@ -5,23 +5,22 @@ import { eventually } from '../support/eventually.ts';
 import { workCalmly } from './calm-work.ts';
 import type { Workplace } from './workplace.ts';
 
-/** From a backup to its restore, in milliseconds of the epoch: everything in between is lost. */
+/** The period from a backup to its restore, whose changes are lost, in epoch milliseconds. */
 export interface Restored {
   from: number;
   to: number;
-  /** What was created in between, and is created again; and what had no instrument yet, and requests one again. */
+  /** Resources created in that period, which are created again, and those without an instrument, which request one. */
   madeAgain: string[];
 }
 
 const rounds = 3;
-/** What was in flight when the database was restored has arrived after this. */
+/** Requests in flight at the restore have arrived after this time. */
 const onItsWayMs = 1_000;
 
 /**
- * A database restored from a backup while Temporal, the provider and every process keep running, and the provider
- * forgets its idempotency keys. As the runbook says, clients then resend under their keys whatever was created since;
- * `reconcilesFirst` compares the day with the provider's before that. `lost` is called when waiting rows have lost
- * their workflow.
+ * Restores the database from a backup while Temporal, the provider and every process keep running, and expires the
+ * provider's idempotency keys. As in the runbook, clients then resend the requests since the backup under their keys;
+ * with `reconcilesFirst` the day is reconciled before that. Calls `lost` when waiting rows have lost their workflow.
  */
 export async function restoreMeanwhile(
   place: Workplace,
@@ -50,7 +49,7 @@ export async function restoreMeanwhile(
   return { from, to, madeAgain };
 }
 
-/** Compares today with the provider's records, again if Temporal, restarted just before, could wake no owner. */
+/** Reconciles today with the provider, with retries, because a just restarted Temporal may not wake every workflow. */
 export async function reconcilePatiently(topology: Workplace['topology']): Promise<void> {
   await eventually(
     () => reconcileOn(topology).then(() => null, String),

@@ -21,11 +21,11 @@ export interface RunReport {
   facts: Facts;
   /** When the plan started, by the runner's clock: milliseconds of the epoch. */
   begun: number;
-  /** What happened when, one line each. */
+  /** The run's log, with a time in each line. */
   notes: string[];
   /** Operations, faults and seconds, in words. */
   summary: string;
-  /** Data and logs, if something was found. */
+  /** The directory of data and logs, if there are findings. */
   directory: string | null;
   /** The history of each finding's resource, read while everything was still running. */
   timelines: Map<string, string>;
@@ -33,19 +33,19 @@ export interface RunReport {
 
 export interface RunOptions {
   progress(text: string): void;
-  /** What must be read early, whatever happens later. */
+  /** Prints a message at once. */
   aloud(text: string): void;
   /** Called with the first findings while everything is still running. */
   tellStory?:
     | ((topology: Topology, finding: Finding, report: { facts: Facts; notes: string[] }) => Promise<string>)
     | undefined;
-  /** After the faults, something must come to rest within each such interval, until everything has. */
+  /** After the faults, something must come to rest in each interval of this length, until everything has. */
   restBoundMs: number;
 }
 
-/** Waiting rows without a workflow are aged, by this much at most. */
+/** Waiting rows without a workflow are aged by this much at most. */
 const agedMs = 15 * 60_000;
-/** Lists of workflows lag a little: a finding is checked again before it is reported. */
+/** Lists of workflows lag a little, so a finding is checked this often before it is reported. */
 const looks = 6;
 const betweenLooksMs = 3_000;
 const toldStories = 3;
@@ -108,7 +108,7 @@ async function runOn(
     const work = plan.work.map((item) =>
       at(item.at).then(() =>
         doWork(place, item).catch((error: unknown) => {
-          // Its own source, the operators' list, was down because of a fault.
+          // For example, the operators' list was down because of a fault.
           const why = String(error).slice(0, 300);
           brokenOff.push(`${item.do}: ${why}`);
           note(`${item.id} failed with ${why}`);
@@ -127,7 +127,7 @@ async function runOn(
     clearTimeout(stop);
     over.abort();
   }
-  progress('retries what had no answer');
+  progress('retries unanswered requests');
   await client.askAgain();
   const calm = await workCalmly(place, plan.work.length);
   await approveTheRest(place);
@@ -155,7 +155,7 @@ async function runOn(
     boundMs: restBoundMs,
     progress,
   });
-  // The differences left by the restore are resolved.
+  // Resolves the differences left by the restore.
   await reconcilePatiently(topology);
 
   const { died } = topology;

@@ -10,15 +10,15 @@ import { tellStory } from './tell-story.ts';
 const usage = `Usage: npm run torture -- [--seed N] [--minutes M] [--replay plan.json] [--record plan.json]
                           [--rest SECONDS] [--no-shrink] [--list]
 
-Runs the whole product under random work and random faults, and judges what clients were told, what the provider did
-and what the books say. Without --seed a random one is taken, and printed first; without --minutes it takes 3 minutes of
-work and faults. When something was found, the smallest plan that still shows it is looked for, for ten minutes
-(--no-shrink leaves that out), and it ends with 1. It ends with 2 when the torture itself broke. --rest is for how many
-seconds nothing may come to rest after the faults, while something is still under way.`;
+Runs the whole product under random work and random faults, and compares the clients' responses, the provider's records
+and the books. Without --seed the seed is random, and printed first; without --minutes work and faults last 3 minutes.
+After a finding it searches for ten minutes for the smallest plan that still shows it (--no-shrink skips this), and
+exits with 1. It exits with 2 if the torture itself failed. --rest is the number of seconds after the faults within
+which something must come to rest, while anything is in progress.`;
 
 const width = 130;
 
-/** On one line of a terminal; elsewhere a line from time to time. */
+/** Progress overwrites one line in a terminal; elsewhere a line is printed this often. */
 const everyMs = 15_000;
 let toldAt = 0;
 
@@ -69,14 +69,14 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.replay !== undefined && values.seed !== undefined) {
-    process.stderr.write(`a plan that is replayed has its own seed.\n${usage}\n`);
+    process.stderr.write(`a replayed plan has its own seed.\n${usage}\n`);
     return 2;
   }
   const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
   const minutes = Number(values.minutes);
   const restBoundMs = Number(values.rest) * 1000;
   if (!Number.isFinite(seed) || !(minutes > 0) || !(restBoundMs > 0)) {
-    process.stderr.write(`--seed, --minutes and --rest are numbers.\n${usage}\n`);
+    process.stderr.write(`--seed, --minutes and --rest must be numbers.\n${usage}\n`);
     return 2;
   }
   const plan: Plan =
@@ -111,7 +111,7 @@ function momentOf({ findings, facts: { attempts, events }, begun }: RunReport): 
 const shrinkMs = 10 * 60_000;
 const tries = 3;
 
-/** Looks for the smallest plan that still shows one of the findings, and writes it beside the data. */
+/** Searches for the smallest plan that still shows one of the findings, and writes it beside the data. */
 async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promise<void> {
   const { findings, directory } = found;
   const until = Date.now() + shrinkMs;
@@ -144,7 +144,7 @@ async function shrink(plan: Plan, found: RunReport, options: RunOptions): Promis
   say(`To repeat it: npm run torture -- --replay ${file}`);
 }
 
-// The process that started us over a channel has exited when it closes: nobody waits for this run any more.
+// When the channel closes, the process that started us has exited, so nobody waits for this run.
 if (process.channel) process.once('disconnect', () => process.exit(1));
 try {
   process.exit(await main());

@@ -3,7 +3,7 @@ import type { Work } from './plan-work.ts';
 import { proposeAndApprove } from './propose-and-approve.ts';
 import type { Workplace } from './workplace.ts';
 
-/** Two operators settle the oldest suspense case, as the runbook says; there may be none. */
+/** Settles the oldest suspense case, if any, as two operators, as in the runbook. */
 export async function settleReceipt(
   place: Pick<Workplace, 'topology' | 'apis' | 'decisions' | 'note'>,
   work: Extract<Work, { do: 'operator' }>,

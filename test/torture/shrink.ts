@@ -3,15 +3,15 @@ import type { Plan } from './plan.ts';
 /** Whether a smaller plan still shows the finding. */
 export type Shows = (candidate: Plan) => Promise<boolean>;
 
-/** How much of a long plan is tried first, in milliseconds: what preceded the finding's moment, and a little after. */
+/** How much of a long plan is tried first: milliseconds before and after the finding's moment. */
 const beforeMs = 40_000;
 const afterMs = 20_000;
 
 /**
- * The smallest plan that still shows the finding, as far as time allows. A plan too long to be tried often is first cut
- * to the minute around the finding's moment (milliseconds of the plan; null where it has none). Then faults are
- * removed, because a finding with fewer of them is clearer, then work: in halves, quarters and so on down to single
- * ones.
+ * Returns the smallest plan that still shows the finding, as far as time allows. A plan too long to be tried often is
+ * first cut to the minute around the finding's moment (milliseconds of the plan; null if unknown). Then faults are
+ * removed, because a finding with fewer faults is clearer, then work: in halves, quarters and so on down to single
+ * items.
  */
 export async function shrinkPlan(
   whole: Plan,
@@ -29,7 +29,7 @@ export async function shrinkPlan(
   return cutTail({ ...fewer, work });
 }
 
-/** What a plan starts between two of its moments, including the first. */
+/** The part of a plan that starts between two moments, including the first. */
 function cutOut(plan: Plan, from: number, until: number): Plan {
   const start = Math.max(0, from);
   const within = <Item extends { at: number }>(items: Item[]): Item[] =>
@@ -37,7 +37,7 @@ function cutOut(plan: Plan, from: number, until: number): Plan {
   return cutTail({ ...plan, work: within(plan.work), faults: within(plan.faults) });
 }
 
-/** After the last piece of work and the last fault nothing worth waiting for happens. */
+/** A plan lasts this long after its last piece of work and last fault. */
 const tailMs = 3_000;
 function cutTail(plan: Plan): Plan {
   const ends = [

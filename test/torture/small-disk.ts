@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A disk of its own that can be filled, available only where this process may mount. */
+/** A small disk that can be filled; needs the right to mount. */
 export interface SmallDisk {
   directory: string;
   /** Fills all the remaining space. */
@@ -43,5 +43,5 @@ export function mountSmallDisk(directory: string, megabytes: number): SmallDisk 
   };
 }
 
-/** Also of a run that was killed; if nothing is mounted it does nothing. */
+/** Unmounts a small disk, e.g. of a killed run; does nothing if none is mounted. */
 export const unmountSmallDisk = (directory: string): void => void spawnSync('umount', ['-l', directory]);

@@ -36,7 +36,7 @@ interface Told {
 
 const cut = (text: string): string => (text.length > longestLine ? `${text.slice(0, longestLine)}...` : text);
 
-/** Everything known about one resource in order of time: rows, events, postings, workflow history, requests, faults. */
+/** Returns everything known about a resource by time: rows, events, postings, workflow history, requests, faults. */
 export async function tellStory(
   topology: Topology,
   { resourceId }: Finding,

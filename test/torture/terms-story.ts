@@ -6,7 +6,7 @@ import { atProvider, codeOf, untilFound, type Workplace } from './workplace.ts';
 
 type TermsWork = Extract<Work, { do: 'terms' }>;
 
-/** The longest a remedy takes, if there is one; a fault may prolong it. */
+/** How long the terms take to resolve a default, if they do; a fault may prolong this. */
 const remedyMs = 10_000;
 const healedRemedyMs = 30_000;
 /** How long circles may take to complete after the last fault. */
@@ -17,7 +17,7 @@ interface Place {
   user: BuiltUser;
   index: number;
   hasPaid: boolean;
-  /** The order that the place's own member has left unpaid. */
+  /** The member's own unpaid order. */
   orderId: string | null;
 }
 
@@ -28,9 +28,9 @@ interface Living {
 }
 
 /**
- * A circle with terms from its creation to its end, in which one member does not pay in time: each turn is made due by
- * hand, as its interval would. Others pay by standing orders or for each other, and a place may be handed over. If
- * faults kept it from completing, it is completed once they are over: its end decides most of its money.
+ * Runs a circle with terms from its creation to its end, in which one member does not pay in time; each turn is made
+ * due by hand. Others pay by standing orders or for each other, and a place may be handed over. If faults kept the
+ * circle from completing, it completes once they are over, because most of its money is distributed at the end.
  */
 export async function runTermsCircle(place: Workplace, work: TermsWork): Promise<void> {
   const { cast } = place;
@@ -56,7 +56,7 @@ export async function runTermsCircle(place: Workplace, work: TermsWork): Promise
   }
 }
 
-/** Everyone joins, and then the circle is started; false when not all could. */
+/** Joins everyone, then starts the circle; returns false if someone could not join. */
 async function begin(
   place: Workplace,
   work: TermsWork,
@@ -77,7 +77,7 @@ async function begin(
   return true;
 }
 
-/** From the circle's current turn to its last, as far as time allows. */
+/** Runs the circle from its current turn to its last, as far as time allows. */
 async function live(place: Workplace, work: TermsWork, living: Living): Promise<void> {
   const { circleId, size } = living;
   for (let turn = await currentTurn(place, circleId); turn <= size && !place.over.aborted; turn += 1) {
@@ -100,9 +100,9 @@ async function currentTurn({ topology }: Workplace, circleId: string): Promise<n
 }
 
 /**
- * Everyone contributes except the defaulter, whose default is made due; then, if the round waits, the defaulter too. If
- * the terms continue without the defaulter, that contribution is made only after the faults: a fault may have delayed
- * them.
+ * Has everyone contribute except the defaulter, whose default is made due; then, if the round waits, the defaulter too.
+ * If the terms continue without the defaulter, the defaulter contributes only after the faults, which may have delayed
+ * the terms.
  */
 async function liveTurn(
   place: Workplace,
@@ -137,8 +137,8 @@ async function liveTurn(
 }
 
 /**
- * After the faults: pays an open order, or from outside, as the account may be empty; from the account once the grace
- * period is over.
+ * After the faults: pays the member's open order, otherwise by the gateway, because the account may be empty, and then
+ * from the account, in case the grace period is over.
  */
 async function contributeAtLast(
   place: Workplace,
@@ -223,7 +223,7 @@ const hasMoved = (
     everyMs: pollMs,
   });
 
-/** By themselves, in order, with what the terms may require. */
+/** Joins each person in order, with everything that the terms may require. */
 async function joinAll(place: Workplace, circleId: string, people: readonly BuiltUser[]): Promise<boolean> {
   for (const { token } of people) {
     if (!(await join(place, token, { saving_circle_id: circleId, consent: true }))) return false;
@@ -239,7 +239,7 @@ async function stand(place: Workplace, { stands }: TermsWork, circleId: string):
   await insist(place, (api, options) => api.put(path, { source_account_id: accountId }, { token, ...options }));
 }
 
-/** The last place is handed to another member, with both consents. */
+/** Hands the last place to another person, with both consents. */
 async function replace(place: Workplace, { heir }: TermsWork, circleId: string): Promise<void> {
   const member = (await readPlaces(place, circleId)).at(-1);
   const user = place.cast.users[heir ?? -1]?.user;

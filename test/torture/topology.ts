@@ -45,9 +45,9 @@ export interface Topology extends AsyncDisposable {
   /** The runner's own connection, past all proxies. */
   deps: Dependencies;
   em(): EntityManager;
-  /** As the owner of the database: for what the torture itself changes, and the product may not. */
+  /** An entity manager with the owner's rights, for changes that the product may not make. */
   owner(): EntityManager;
-  /** Where clients reach the two APIs: through proxies. */
+  /** The URLs at which clients reach the two APIs, through proxies. */
   apiUrls: readonly [string, string];
   /** The first API past its proxy, for building the cast. */
   api: Http;
@@ -56,7 +56,7 @@ export interface Topology extends AsyncDisposable {
   callbackToken: string;
   /** Texts that no log may contain. */
   secrets: readonly string[];
-  /** Where partners' webhooks go: through a proxy to the sandbox's receiver. */
+  /** The URL for partners' webhooks: the sandbox's receiver, through a proxy. */
   webhookUrl: string;
   link(name: LinkName): TcpProxy;
   part(name: PartName): Part | undefined;
@@ -65,29 +65,29 @@ export interface Topology extends AsyncDisposable {
   temporalFiles: readonly string[];
   /** Starts a stopped part. */
   start(name: PartName): Promise<void>;
-  /** Kills it (PostgreSQL by an immediate shutdown, which keeps what was committed), and waits until it has exited. */
+  /** Kills a part (PostgreSQL by an immediate shutdown, which keeps committed data), and waits until it has exited. */
   kill(name: PartName): Promise<void>;
   stop(name: PartName): Promise<void>;
-  /** For PostgreSQL to each of its processes. */
+  /** Signals a part; for PostgreSQL, each of its processes. */
   signal(name: PartName, signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** The owner's database, for connections of the torture's own. */
   ownerUrl: string;
-  /** The disk of the database, or the one that APIs write to; null where it could not be given one of its own. */
+  /** The disk of the database, or the one that APIs write to; null if no separate disk could be mounted. */
   disk(name: DiskName): SmallDisk | null;
   /** Offsets the wall clock of one of our processes by a number of milliseconds. */
   moveClock(name: ServiceName, offsetMs: number): void;
-  /** The release of a worker at its next start; null is none, as in development. */
+  /** Sets the build id of a worker from its next start on. */
   setBuild(name: WorkerName, buildId: string): void;
   buildOf(name: WorkerName): string | null;
   /** Runs Temporal's command line against the server, past all proxies. */
   temporalCommand(args: readonly string[]): Promise<string>;
   /** Whether Temporal finds a workflow, past all proxies: a running process may have lost its data. */
   temporalAnswers(): Promise<boolean>;
-  /** From now on it may exit: one of its dependencies goes down. */
+  /** Allows a part to exit from now on, because one of its dependencies goes down. */
   mayEnd(name: PartName): void;
   /** Kills Temporal and deletes its data, even while another fault is starting it. */
   loseTemporal(): Promise<void>;
-  /** Parts that exited without a request to. */
+  /** Parts that exited without being stopped. */
   died: string[];
   /** Keeps data and logs after the end. */
   keep(): void;
@@ -95,16 +95,16 @@ export interface Topology extends AsyncDisposable {
 
 const runFile = promisify(execFile);
 const prefix = 'amanah-torture-';
-/** A file in a directory that is kept. */
+/** A file that marks a directory as kept. */
 const keptMark = 'kept';
-/** As the runbook names it. */
+/** The name of the worker deployment in the runbook. */
 export const deploymentName = 'amanah';
 const diskMegabytes: Record<DiskName, number> = { postgres: 512, api: 64 };
 const commandMs = 10_000;
 const taskQueue = 'payments';
 /**
- * Only a power cut would show the difference, and there is none here. Oracles need commit timestamps. Deadlocks are
- * found before the product's own time-outs end the wait.
+ * Without `fsync` only a power cut loses data, and there is none here. Oracles need commit timestamps. Deadlocks must
+ * be detected before the product's own time-outs.
  */
 const settings = {
   fsync: 'off',
@@ -195,7 +195,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     MAIL_FROM: 'no-reply@amanah.example',
     RATE_LIMIT_REQUESTS_PER_10S: '100000',
     ...moneyOutTerms,
-    // A moved clock should meet requests, and not only expired tokens.
+    // Tokens live for a day, so that requests under a moved clock are not all refused.
     AUTH_TOKEN_TTL_SECONDS: '86400',
   };
   const environment = (owner: ServiceName | 'runner'): Record<string, string> => {
@@ -208,7 +208,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     return {
       ...shared,
       PORT: String(apiPort),
-      // The product has one address: e-wallets return to it, and a worker repeats requests of another.
+      // One address for all processes: e-wallets return to it, and a worker may repeat another's request.
       PUBLIC_URL: `http://127.0.0.1:${ports.api1}`,
       DATABASE_URL: databaseUrl,
       KEYS_DATABASE_URL: keysUrlBeside(databaseUrl),
@@ -229,7 +229,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
     return startWorker({ ...place, env: { ...env, ...version } });
   };
   const starting = new Map<PartName, Promise<void>>();
-  /** Two faults may want to restart the same part: it is started once. */
+  /** Starts a part once, even if two faults restart it at the same time. */
   const start: Topology['start'] = (name) => {
     const under = starting.get(name) ?? startNow(name).finally(() => starting.delete(name));
     starting.set(name, under);
@@ -252,7 +252,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
   };
   const kill = (name: PartName) =>
     end(name, (part) => {
-      // A foreign process is killed itself: its keeper exits with it.
+      // Kills the foreign process inside a part; its keeper exits with it.
       if (part.inner === undefined) part.kill('SIGKILL');
       else process.kill(part.inner, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL');
     });
@@ -317,7 +317,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
       if (!part?.isRunning()) return;
       const pid = part.inner ?? part.pid;
       process.kill(pid, signal);
-      // PostgreSQL is a process for each connection.
+      // PostgreSQL has a process for each connection.
       for (const child of name === 'postgres' ? childrenOf(pid) : []) process.kill(child, signal);
     },
     disk: (name) => disks.get(name) ?? null,
@@ -360,7 +360,7 @@ export async function startTopology(say: (sentence: string) => void): Promise<To
   };
 }
 
-/** A run that was killed cannot remove its scratch; one with findings, or that failed, keeps it. */
+/** Removes the directories of killed runs, but not those marked as kept. */
 function removeAbandonedDirectories(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(tmpdir(), name);
@@ -371,7 +371,7 @@ function removeAbandonedDirectories(): void {
   }
 }
 
-/** The child processes of a process; none where the system cannot list them. */
+/** The child processes of a process; none if the system cannot list them. */
 function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -382,7 +382,7 @@ function childrenOf(pid: number): number[] {
 
 const migrationTries = 5;
 
-/** A machine busy starting everything may delay a connection longer than the product would accept. */
+/** Migrates, with retries, because connections may time out while everything starts. */
 async function migrateWhenReached(url: string, password: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -3,8 +3,8 @@ import type { Topology } from './topology.ts';
 const megabyte = 1024 * 1024;
 
 /**
- * Sends a file to each API while there is no space for it: it is refused or fails, and the API survives. Nothing of it
- * is stored, as there is no storage here.
+ * Sends a file to each API while the disk is full: the upload is refused or fails, and the API survives. Nothing is
+ * stored, because there is no file store here.
  */
 export async function uploadSomething(
   { apiUrls }: Topology,

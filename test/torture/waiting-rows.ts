@@ -26,8 +26,8 @@ const openRounds = `select from saving_circle_rounds r
   where r.saving_circle_id = c.id and r.paid_at is null and r.overdue_reported_at is null`;
 
 /**
- * The rows that each workflow is responsible for. A circle waits for members to join, or to pay when all are reported
- * late: either starts its workflow again. A subscription waits for its next period, for weeks.
+ * The rows that each workflow is responsible for. A circle may wait for members to join or, once all missing payments
+ * are reported, to pay: either restarts its workflow. A subscription waits weeks for its next period.
  */
 const waitingRows = `select 'payment_orders' as family, id::text, status, false as "dueLater" from payment_orders
     where status in ('PENDING', 'WAITING_PAYMENT')
@@ -51,7 +51,7 @@ export async function readWaiting(em: EntityManager): Promise<(WaitingRow & { fa
   return rows.map((row) => ({ ...row, workflowId: workflowOf[row.family](row.id) }));
 }
 
-/** The columns that make a row late, so that its sweep finds it. */
+/** The columns to backdate so that a row's sweep finds it. */
 const dueColumns: Record<Family, string[]> = {
   payment_orders: ['expires_at'],
   partner_payments: ['expires_at', 'available_at'],
@@ -76,7 +76,7 @@ const late = "now() - interval '10 minutes'";
 export async function ageForSweeps(topology: Topology, aged: Set<string>): Promise<string[]> {
   const running = new Set((await listWorkflows(topology, ['Running'])).map(({ id }) => id));
   const alone = (await readWaiting(topology.em())).filter(
-    // Once: a row with a workflow may rightly wait for its next time.
+    // Only once: a row whose workflow was restarted may wait for its next due time.
     ({ workflowId, dueLater }) => !dueLater && !running.has(workflowId) && !aged.has(workflowId),
   );
   const owner = topology.owner();
@@ -96,7 +96,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     }
   }
   for (const { workflowId } of alone) aged.add(workflowId);
-  // A bank's return after a success is found by polling, for days.
+  // A bank's return after a success is found by polling over days.
   const ended = (
     await topology.em().execute<{ id: string }[]>("select id::text from payouts where status = 'succeeded'")
   ).filter(({ id }) => !aged.has(`success of ${id}`));
@@ -105,7 +105,7 @@ export async function ageForSweeps(topology: Topology, aged: Set<string>): Promi
     [`{${ended.map(({ id }) => id).join(',')}}`],
   );
   for (const { id } of ended) aged.add(`success of ${id}`);
-  // A row checked in vain a moment ago would be checked again in minutes.
+  // Otherwise a row that was just checked would be checked again only after minutes.
   await owner.execute('delete from sweep_looks');
   return alone.map(({ workflowId }) => workflowId);
 }

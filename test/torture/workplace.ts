@@ -18,17 +18,17 @@ export interface Workplace {
   refundDecisions: RefundDecisionFact[];
   /** The platform users' verdicts on disbursements so far. */
   verdicts: VerdictFact[];
-  /** Sets the run's ids apart from those of any other. */
+  /** A prefix that distinguishes the run's ids from those of other runs. */
   run: string;
   /** Records what happened, for the timeline. */
   note(text: string): void;
   /** Stops the waits of stories when the work is over. */
   over: AbortSignal;
-  /** When the work is over and no fault is active. */
+  /** Resolves when the plan's time is over and all faults are undone. */
   healed: Promise<void>;
 }
 
-/** What an operation requests, without its caller. */
+/** The part of an operation that does not depend on its caller. */
 export type Asked = Pick<
   Operation,
   'path' | 'body' | 'resourceOf' | 'again' | 'about' | 'source' | 'goesTo' | 'method'
@@ -37,7 +37,7 @@ export type Asked = Pick<
   name?: string;
 };
 
-/** An operation of a person with a token. */
+/** Creates an operation of a person with a token. */
 export function personal(
   { run }: Pick<Workplace, 'run'>,
   { id, keyed }: Pick<Work, 'id' | 'keyed'>,
@@ -65,10 +65,10 @@ function userOf(token: string): string {
 }
 
 const patienceMs = 8_000;
-/** No request waits forever. */
+/** The time-out of a request. */
 export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
 
-/** Waits until this SQL finds a row; false if it does not in time, or the work is over before. */
+/** Waits until this SQL finds a row; false if it does not in time, or the work is over first. */
 export async function untilFound(
   { topology, over }: Workplace,
   { sql, params, withinMs, everyMs }: { sql: string; params: readonly unknown[]; withinMs: number; everyMs: number },
@@ -103,7 +103,7 @@ const steps: Record<Ending, readonly { path: string; wrong?: boolean }[]> = {
 };
 const betweenStepsMs = 700;
 
-/** The customer's step at the provider, which may be down: then the customer tries once more and leaves. */
+/** Performs the customer's step at the provider; if the provider is down, retries once. */
 export async function atProvider(
   { topology, note }: Workplace,
   code: string | null,

@@ -19,7 +19,7 @@ export const doneBy: Record<Attempt['kind'], { event: string; resourceType: stri
   withdrawal: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
   disbursement: { event: 'RESOURCE_CREATED', resourceType: 'withdrawal' },
   refund: { event: 'RESOURCE_CREATED', resourceType: 'refund' },
-  // They create nothing.
+  // These create nothing.
   cancel: null,
   stop: null,
   'cancel-circle': null,
@@ -29,7 +29,7 @@ export const doneBy: Record<Attempt['kind'], { event: string; resourceType: stri
 const isEnding = ({ kind }: Attempt): boolean => doneBy[kind] === null;
 
 export const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
-/** Whether it was answered with 4xx. */
+/** Whether a request was answered with 4xx. */
 export const isRefusal = ({ status }: Attempt): boolean => status !== null && status >= 400 && status < 500;
 
 export const tell = ({ kind, requestId, status, answer }: Attempt): string =>
@@ -41,7 +41,7 @@ export function byRequest(events: readonly EffectEvent[]): Map<string, EffectEve
   return found;
 }
 
-/** Those that create something. */
+/** Operations that create something, each with all its requests. */
 export const operationsOf = ({ attempts }: Facts): Attempt[][] => [
   ...Map.groupBy(
     attempts.filter((attempt) => !isEnding(attempt)),
@@ -63,7 +63,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   const oracle = 'refused-has-no-effect';
   const events = byRequest(facts.events);
   const done = facts.attempts
-    // A cancellation overtaken by the payment was recorded, and is refused.
+    // A cancellation overtaken by the payment is recorded although it is refused.
     .filter((attempt) => isRefusal(attempt) && !(mayBeOutrun(attempt) && isOutrun(attempt)))
     .flatMap((attempt) =>
       (events.get(attempt.requestId) ?? [])
@@ -92,7 +92,7 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
           })),
       );
   });
-  // A created resource names the request that created it, and may have no event of it.
+  // A created resource names its request, but may lack its event.
   const refused = new Map(
     facts.attempts.flatMap((attempt) => (isRefusal(attempt) ? [[attempt.requestId, attempt] as const] : [])),
   );
@@ -104,10 +104,10 @@ export function refusedHasNoEffect(facts: Facts): Finding[] {
   return [...done, ...later, ...made];
 }
 const isOutrun = ({ status }: Attempt): boolean => status === 400 || status === 409;
-/** All other finishing writes record their event in the same transaction, with their request. */
+/** Other ending requests record their event only in the transaction of their effect. */
 const mayBeOutrun = ({ kind }: Attempt): boolean => kind === 'cancel';
 
-/** The minimum number of operations of a kind for which it is suspicious that all are refused or lost. */
+/** From this many operations of a kind on, at least one should succeed. */
 const surelyDone = 20;
 
 /**
@@ -137,7 +137,7 @@ export function clientsGetThrough({ attempts, decisions, refundDecisions, verdic
   return [...ofClients, ...ofPeople];
 }
 
-/** Nothing exists without a request, and no request created two things. */
+/** No resource exists without a request, and no request created two. */
 export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
   const oracle = 'effects-were-asked-for';
   const known = new Set(attempts.map(({ requestId }) => requestId));
@@ -153,14 +153,14 @@ export function effectsWereAskedFor({ asked, attempts }: Facts): Finding[] {
     .map((same) => ({
       oracle,
       resourceId: same[0]?.id ?? null,
-      says: `the request ${same[0]?.requestId} has made ${same.map(({ kind, id }) => `the ${kind} ${id}`).join(' and ')}`,
+      says: `the request ${same[0]?.requestId} created ${same.map(({ kind, id }) => `the ${kind} ${id}`).join(' and ')}`,
     }));
   return [...strays, ...twins];
 }
 
 /**
- * A resource that an answer reports as finished is finished, and one that it reports as too late is not. After the
- * faults, retrying returns one or the other.
+ * A resource that an answer reports as finished is finished; a refusal to finish one matches its status. After the
+ * faults, a retry returns one or the other.
  */
 export function endsAreKept({ attempts, ends }: Facts): Finding[] {
   const standing = new Map(ends.map((end) => [end.id, end]));
@@ -192,7 +192,7 @@ const endedAs: Partial<Record<EndFact['kind'], string>> = {
 };
 
 /**
- * Whether the state is consistent with this answer, and with the answers of others who wanted to finish the same thing.
+ * Whether the status is consistent with this answer, and with the answers to others who tried to finish the resource.
  */
 function mayStand(attempt: Attempt, { kind, status }: EndFact, others: readonly Attempt[]): boolean {
   const isPayment = kind === 'order' || kind === 'payment';
@@ -203,15 +203,15 @@ function mayStand(attempt: Attempt, { kind, status }: EndFact, others: readonly 
   // A rejection before processing proves nothing, and is retried.
   if (!isRefusal(attempt) || attempt.status === 401 || attempt.status === 429) return true;
   if (isPayment) return isOutrun(attempt) && status === 'PAID';
-  // Another request has released it.
+  // Another request released the goal.
   if (kind === 'goal') return attempt.status === 400 && status === 'closed' && !others.every(isRefusal);
-  // One that cannot be refunded, or already was.
+  // The donation cannot be refunded, or already was.
   if (kind === 'donation') return attempt.status === 400;
-  // A cancelled one is refused like a completed one.
+  // A cancelled circle is refused like a completed one.
   return kind === 'circle' && attempt.status === 400 && (status === 'completed' || status === 'cancelled');
 }
 
-/** A success has exactly one effect, the one in the answer; no request has two, whatever its answers. */
+/** A success has exactly one effect, the one in the answer; no request has two. */
 export function successHasOneEffect(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
@@ -242,7 +242,7 @@ export function successHasOneEffect(facts: Facts): Finding[] {
   });
 }
 
-/** However often it was retried, and whatever was lost: a key created at most one resource, for one body. */
+/** A key created at most one resource, for one body, whatever was retried or lost. */
 export function keyHasOneResource(facts: Facts): Finding[] {
   const events = byRequest(facts.events);
   return operationsOf(facts).flatMap((operation) => {
@@ -270,7 +270,7 @@ export function keyHasOneResource(facts: Facts): Finding[] {
   });
 }
 
-/** Same key, same body: the same bytes. */
+/** The same key and body get the same answer, byte for byte. */
 export function replaysAreTheSame(facts: Facts): Finding[] {
   return operationsOf(facts).flatMap((operation) => {
     const answers = operation.filter((attempt) => attempt.key !== null && isSuccess(attempt));

@@ -52,7 +52,7 @@ const toldBy: Readonly<Record<string, { place: string; statuses: readonly string
   'payout.failed': { place: 'payouts.status', statuses: ['failed'] },
   'payout.reversed': { place: 'payouts.status', statuses: ['reversed'] },
   'refund.succeeded': { place: 'payouts.status', statuses: ['succeeded'] },
-  // A transfer returned by the bank ends as failed.
+  // A refund that the bank returns becomes failed.
   'refund.failed': { place: 'payouts.status', statuses: ['failed', 'reversed'] },
 };
 
@@ -65,8 +65,8 @@ const typeOf = (family: string | null, { place, to }: TransitionFact): string | 
   );
 
 /**
- * Each final status, and each version, of a resource was reported by one webhook with its content at that time, which
- * arrived, signed for its partner, with the same bytes each time.
+ * Each final status and each version of a resource was reported by one webhook with the content of that time. The
+ * webhook arrived, signed for its partner, with the same bytes each time.
  */
 export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, transitions }: Facts): Finding[] {
   const oracle = 'webhooks-arrive';
@@ -132,8 +132,8 @@ export function webhooksArrive({ orders, payouts, made, deliveries, webhooks, tr
 }
 
 /**
- * No row waits without a workflow, and no workflow runs without a waiting row. The sweeps have restored what the plan
- * removed; only what is due in days may still wait for that.
+ * No row waits without a workflow, and no workflow runs without a waiting row. Sweeps have restarted the workflows that
+ * the plan removed, except those of rows due in days.
  */
 export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkflows }: Facts): Finding[] {
   const oracle = 'rows-and-workflows-match';
@@ -141,7 +141,7 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
   const wanted = new Set(waiting.map(({ workflowId }) => workflowId));
   const idOf = (workflowId: string) => workflowId.split('/').at(-1) ?? null;
   const booked = new Set(receipts.map(({ id }) => `unmatched-receipt/${id}`));
-  // Money that a callback claims and the provider does not confirm has no row: it is queried for a day.
+  // Money that a callback claims and the provider does not confirm has no row: the provider is polled for a day.
   const isClaim = (id: string) => id.startsWith('unmatched-receipt/') && !booked.has(id);
   const taken = new Set(takenWorkflows);
   const alone = waiting.filter(
@@ -160,8 +160,8 @@ export function rowsAndWorkflowsMatch({ waiting, workflows, receipts, takenWorkf
 }
 
 /**
- * A workflow of a resource never fails and is never cancelled: it completes or waits. Only the plan ends a run, by
- * terminating or resetting it.
+ * A resource's workflow completes or waits; it never fails and is never cancelled. Only the plan terminates or resets
+ * runs.
  */
 export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
   const ended = new Set(endedRuns);
@@ -177,7 +177,7 @@ export function workflowsDoNotFail({ workflows, endedRuns }: Facts): Finding[] {
     }));
 }
 
-/** Instants follow the shared clock, whatever a process's own clock shows. */
+/** Recorded instants follow the database's clock, whatever a process's clock shows. */
 export function timesAreTrue({ instants, window }: Facts): Finding[] {
   const tell = (ms: number) => new Date(ms).toISOString();
   return outside(instants, window).map(({ place, earliest, latest }) => ({

@@ -26,14 +26,14 @@ export function transfersGoWhereAsked(facts: Facts): Finding[] {
 }
 
 /**
- * A payout is reserved from the account of its requester, a partner's is held where that partner's money is, and only
- * from there it is sent or returned; money paid to a partner is held and released on its accounts.
+ * A payout is reserved from its requester's account; a partner's payout is held on that partner's account, and sent or
+ * returned only from there; money paid to a partner is held and released on its accounts.
  */
 export function moneyOfAskersMoves(facts: Facts): Finding[] {
   const { payouts, orders, journals, partnerAccounts } = facts;
   const askers = askersOf(facts);
   const posted = new Map(journals.map((journal) => [journal.businessKey, journal]));
-  /** Undefined for accounts that are not judged. */
+  /** Compares a journal's accounts with those due; undefined ones are not compared. */
   const judge = (id: string, key: string, due: { from?: string | undefined; to?: string | undefined }): Finding[] => {
     const journal = posted.get(key);
     if (journal === undefined) return [];

@@ -1,6 +1,6 @@
 import type { Attempt, Facts, Finding } from '../facts.ts';
 
-/** The number of pieces of work that may fail in any run, and the share of all. */
+/** How many pieces of work may fail in any run, and which shares of faults and work may. */
 const handful = 5;
 const shares = { idle: 0.25, brokenOff: 0.05 };
 const toldReasons = 5;
@@ -20,12 +20,12 @@ export function plansAreCarriedOut({ effort: { faults, idle, work, brokenOff } }
   ];
 }
 
-/** Every such request is answered within this time in normal operation, even on a busy machine. */
+/** In normal operation a request is answered within this time, even on a busy machine. */
 const longestMs = 10_000;
 
 /**
- * After the faults the product works as if there had been none: it answers, and in time. Single requests may take
- * longer on a busy machine; half of them never do.
+ * After the faults the product answers again, and in time. On a busy machine single requests may take longer, but not
+ * half of them.
  */
 export function answersComeInTime({ attempts, calm }: Facts): Finding[] {
   const oracle = 'answers-come-in-time';

@@ -2,8 +2,8 @@ import { addMoney, compareMoney, formatMoney } from '../../../src/shared/money.t
 import type { Facts, Finding } from '../facts.ts';
 
 /**
- * An approved batch is complete: each item is a payout with at most one transfer; one that was not approved has none.
- * It is completed exactly when all payouts are final.
+ * Each item of an approved batch is a payout with at most one transfer; other batches have no payouts. A batch is
+ * completed exactly when all its payouts are final.
  */
 export function batchesAreWhole({ batches = [], payouts, transfers }: Facts): Finding[] {
   const oracle = 'batches-are-whole';
@@ -28,7 +28,7 @@ export function batchesAreWhole({ batches = [], payouts, transfers }: Facts): Fi
 }
 
 /**
- * The payments that the provider received under an instrument are its payments here plus its held money, to the rupiah.
+ * The money that the provider received under an instrument equals our payments plus the held money, to the rupiah.
  */
 export function instrumentsSumUp({ instruments = [], requests, orders, receipts }: Facts): Finding[] {
   const oracle = 'instruments-sum-up';

@@ -4,8 +4,8 @@ import { doneBy } from './answers.ts';
 import { askersOf } from './destinations.ts';
 
 /**
- * Nobody acts in the name of another: the effect of a request names the user whose token was sent, or nobody where a
- * partner's key was; and what it created belongs to that partner.
+ * Nobody acts in the name of another: the effect of a request names the user whose token was sent; with a partner's key
+ * it names no user, and the created resource belongs to that partner.
  */
 export function doersAreTheAskers(facts: Facts): Finding[] {
   const oracle = 'doers-are-the-askers';
@@ -27,7 +27,7 @@ export function doersAreTheAskers(facts: Facts): Finding[] {
   return [...done, ...made];
 }
 
-/** Whether an event proves that the request took effect: a creation, or any change where it finishes something. */
+/** Whether an event proves that the request took effect: a creation or, for an ending request, any change. */
 function isDoneBy({ kind }: Attempt, { event, resourceType, impact }: EffectEvent): boolean {
   const done = doneBy[kind];
   return done === null ? impact !== 'LOW' : event === done.event && resourceType === done.resourceType;
@@ -42,7 +42,7 @@ export function suspenseHasItsReason({ receipts, orders, instruments = [] }: Fac
     const order = known.get(reference);
     const isWhole = order !== undefined && compareMoney(amount, order.total) === 0;
     const instrument = reusable.get(reference);
-    // Money that fits is held only if it arrived after the closing.
+    // Money of the right amount is held only if it arrived after the closing.
     const ofInstrument = instrument?.amount != null && compareMoney(amount, instrument.amount) !== 0;
     const ofNone = instrument === undefined ? 'unknown' : ofInstrument ? 'wrong_amount' : 'late';
     const due = order === undefined ? ofNone : ofKnown(order.status, isWhole);
@@ -58,8 +58,8 @@ function ofKnown(status: string, isWhole: boolean): string {
 }
 
 /**
- * No partner exceeded the daily or hourly limit, whatever arrived at once, as a run is shorter than both; and no payout
- * is above the limit of one. Failed payouts count toward the hourly limit, too.
+ * No partner exceeded the daily or hourly limit (a run is shorter than both), even with concurrent requests, and no
+ * payout exceeds the limit of a single one. Failed payouts count towards the hourly limit, too.
  */
 export function payoutsStayWithin({ payouts, guards: { payoutLimits } }: Facts): Finding[] {
   const made = payouts.filter(({ kind }) => kind === 'partner_payout');

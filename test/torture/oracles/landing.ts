@@ -7,18 +7,18 @@ import { mayHaveDone } from './money-out.ts';
 
 const isSuccess = ({ status }: Attempt): boolean => status !== null && status >= 200 && status < 300;
 
-/** Where to find the journal of a request's resource; none for kinds whose money moves otherwise. */
+/** The key of the journal of a request's resource; other kinds have no such journal. */
 const journalOf: Partial<Record<Attempt['kind'], (id: string) => string>> = {
   balance: (id) => `balance-payment/${id}`,
   transfer: (id) => `balance-payment/${id}`,
   gateway: (id) => `payment-order/${id}/settled`,
   allocation: (id) => `donation-allocation/${id}`,
-  // Of its first period.
+  // The payment of the first period.
   subscription: (id) => `balance-payment/${subscriptionPaymentIdFor(id, 0)}`,
 };
 
 /**
- * Money was debited from the account in the request and credited to its target's account, as known before the faults.
+ * Money was debited from the requested account and credited to the target's account, as known before the faults.
  */
 export function moneyLandsWhereAsked(facts: Facts): Finding[] {
   return [...paymentsLandWhereAsked(facts), ...moneyOfAskersMoves(facts)];
@@ -45,7 +45,7 @@ function paymentsLandWhereAsked({ attempts, journals, orders, accounts, released
   });
 }
 
-/** Fees are agreed in advance: no other is charged. */
+/** Each fee charged is the fee agreed in advance. */
 export function feesAreAsAgreed({ made }: Facts): Finding[] {
   return made
     .filter(({ fee, dueFee }) => fee !== null && compareMoney(fee, dueFee ?? '0') !== 0)
@@ -65,8 +65,8 @@ export const isCarriedOut = ({ approvals }: Decided): boolean => approvals.some(
 const stateOf = { credit: 'credited', refund: 'refunded' } as const;
 
 /**
- * Suspense money was resolved as two people approved, and never otherwise; and the books name who proposed, approved
- * and rejected each decision, who are different people.
+ * Money in suspense was settled only as two people decided, and the books name the right people, all different, as the
+ * proposer, approvers and rejecter of each decision.
  */
 export function decisionsAreKept(facts: Facts): Finding[] {
   const { receipts, decisions } = facts;
@@ -97,7 +97,7 @@ export function decisionsAreKept(facts: Facts): Finding[] {
   return [...unasked, ...unkept, ...misnamed(facts)];
 }
 
-/** Decisions by people who are not the requesters: a refused request has decided nothing. */
+/** Finds decisions that name the wrong people: a refused request decides nothing. */
 function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Finding[] {
   const known = new Map([...decisions, ...refundDecisions].map((decision) => [decision.decisionId, decision]));
   return decided.flatMap(({ id, withdrawalId, proposedBy, approvedBy, rejectedBy }): Finding[] => {
@@ -116,7 +116,7 @@ function misnamed({ decisions, refundDecisions, decided, verdicts }: Facts): Fin
     ];
     const unasked = (names: readonly (string | null)[], verdict: 'approve' | 'reject') =>
       names.find((name) => name !== null && !said(verdict).some((told) => told.by === name && mayHaveDone(told)));
-    // Decisions proposed without an answer are unknown, and nobody approves them.
+    // A decision whose proposal got no answer is unknown to the run, and nobody approves it.
     const approver = unasked(approvedBy, 'approve');
     if (approver !== undefined) return find(`names ${approver} as an approver, who did not approve it`);
     const rejecter = unasked([rejectedBy], 'reject');

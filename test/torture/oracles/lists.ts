@@ -4,8 +4,7 @@ import type { Facts, Finding } from '../facts.ts';
 const oracle = 'operators-are-told-exactly';
 
 /**
- * Kinds that are not about single cases: a day ends at midnight, a new approver is reported for a day, whatever the
- * plan does.
+ * Kinds that depend on the date, not on the plan: a day ends at midnight, and a new approver is reported for a day.
  */
 const byTheCalendar = new Set(['unreconciled_days', 'new_approvers']);
 
@@ -27,7 +26,7 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
   const counted: Record<string, number> = {
     unknown_payouts: unknown.length,
     suspended_receipts: cases.size,
-    // The day is compared at the end: what waits here and is missing at the provider is a difference.
+    // The day is reconciled at the end: a waiting payout that is missing at the provider is a difference.
     open_reconciliations: unknown.filter((id) => !atProvider.has(id)).length,
   };
   return [
@@ -57,7 +56,7 @@ export function operatorsAreToldExactly(facts: Facts): Finding[] {
 }
 
 /**
- * Payments that the provider confirmed, that matched no order and that no operator has settled, by the provider's ids.
+ * Payments at the provider that match no order and that no operator has settled, by the provider's ids.
  */
 function moneyOfNobody({ requests, orders, receipts }: Facts): Map<string, string> {
   const isEnded = ({ state }: Facts['receipts'][number]) => state === 'credited' || state === 'refunded';
@@ -70,7 +69,7 @@ function moneyOfNobody({ requests, orders, receipts }: Facts): Map<string, strin
     const covers = ({ amount, status: state }: { amount: number; status: string }) =>
       state === 'SUCCEEDED' && compareMoney(formatMoney(String(amount)), total) === 0;
     const paid = payments.filter(covers).map((payment) => payment.id);
-    // One of several possible ones applied it: the books show which.
+    // Several payments may fit the order: the books show which one was applied.
     const applied = receipts.find(
       ({ providerPaymentId, appliedTo }) => appliedTo === id && paid.includes(providerPaymentId),
     );

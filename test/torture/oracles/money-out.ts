@@ -3,7 +3,7 @@ import type { ToldFact, VerdictFact } from '../decision-facts.ts';
 import type { Facts, Finding, WithdrawalFact } from '../facts.ts';
 
 /**
- * Money that has left for good or is on its way, IDR: a failed payout has returned all, a reversed one all but the fee.
+ * The money that has left or is reserved, IDR: a failed payout returned all, a reversed one all but the fee.
  */
 function leftBy({ payouts }: Facts): (withdrawal: WithdrawalFact) => Money {
   const standing = new Map(payouts.map((payout) => [payout.id, payout]));
@@ -18,8 +18,8 @@ const total = (withdrawals: readonly WithdrawalFact[], amountOf: (withdrawal: Wi
   addMoney('0', ...withdrawals.map(amountOf));
 
 /**
- * Nobody has withdrawn more than a day's limit, whatever arrived at once, as a run is shorter than a day; and no more
- * was disbursed from a cause than was donated to it.
+ * No user withdrew more than the daily limit (a run is shorter than a day), even with concurrent requests, and no cause
+ * disbursed more than it was given.
  */
 export function withdrawalsStayWithin(facts: Facts): Finding[] {
   const oracle = 'withdrawals-stay-within';
@@ -43,10 +43,10 @@ export function withdrawalsStayWithin(facts: Facts): Finding[] {
   return [...overLimit, ...overGiven];
 }
 
-/** Whether a request about a decision may have been carried out: it was, or its outcome is unknown. */
+/** Whether a request about a decision was carried out or has an unknown outcome. */
 export const mayHaveDone = ({ status }: ToldFact): boolean => status === null || status < 400 || status >= 500;
 
-/** A payout that waits for people is sent once two of them have approved it, and not if one has rejected it. */
+/** A disbursement that needs approval is sent only after two people approved it, and never after a rejection. */
 export function disbursementsAreApproved({ withdrawals, payouts, transfers, verdicts }: Facts): Finding[] {
   const oracle = 'disbursements-are-approved';
   const sent = new Set(transfers.map(({ reference }) => reference));

@@ -93,7 +93,7 @@ export function ordersMatchInstruments(facts: Facts): Finding[] {
   ];
 }
 
-/** Whether a customer can still pay with it, according to the provider. */
+/** Whether a customer can still pay the instrument, by its status at the provider. */
 const isOpenAtProvider = (status: string | undefined): boolean => status === 'PENDING' || status === 'REQUIRES_ACTION';
 
 const payoutStatusOf: Record<string, string> = {
@@ -105,7 +105,7 @@ const payoutStatusOf: Record<string, string> = {
   REVERSED: 'reversed',
 };
 
-/** The postings of a payout by its status: each step once. */
+/** The steps that a payout must have posted, each once, by its status. */
 const stepsOf: Record<string, readonly string[]> = {
   pending: ['reserved'],
   succeeded: ['reserved', 'spent'],

@@ -5,7 +5,7 @@ import { isCarriedOut, mayBeApproved } from './landing.ts';
 
 const total = (amounts: readonly Money[]): Money => addMoney('0', ...amounts);
 
-/** Refunds in flight or paid: by our status, and by the provider's. */
+/** Statuses of refunds in flight or paid: ours, and the provider's. */
 const standing = new Set(['pending', 'succeeded']);
 const standingAtProvider = new Set(['PENDING', 'ACCEPTED', 'SUCCEEDED']);
 
@@ -17,7 +17,7 @@ export function refundsStayWithin({ refunds, payouts, orders, requests, transfer
     const find = (says: string) => [{ oracle, resourceId: own.at(-1)?.id ?? paymentId, says }];
     const payment = orders.find(({ id, family }) => id === paymentId && family === 'partner-payment');
     if (payment?.status !== 'PAID') {
-      return find(`the payment ${paymentId} is ${payment?.status ?? 'not there'}, and has ${own.length} refunds`);
+      return find(`the payment ${paymentId} is ${payment?.status ?? 'missing'}, and has ${own.length} refunds`);
     }
     const ours = total(payouts.filter(({ id, status }) => ids.has(id) && standing.has(status)).map(({ net }) => net));
     // Including refunds to its wallet under a reference that we do not know.
@@ -53,7 +53,7 @@ export function donationsAreGivenBack(facts: Facts): Finding[] {
     const journal = posted.get(`donation/${id}/refunded`);
     if (status !== 'refunded') return journal === undefined ? [] : find(`is ${status}, but was refunded`);
     if (journal === undefined) return find('is refunded, but nothing was paid back');
-    if (!asked.has(id)) return find('is refunded, which nobody requested without being refused');
+    if (!asked.has(id)) return find('is refunded, which nobody requested successfully');
     if (compareMoney(journal.amount, amount) !== 0)
       return find(`has an amount of ${amount}, and ${journal.amount} was paid back`);
     const [credited, debited] = [journal.credited.join(', '), journal.debited.join(', ')];
