@@ -150,7 +150,7 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-/** Left by other files in the database that they share with this one. */
+/** Rows left in the shared database by other test files. */
 const before = new Set<string>();
 const allOf = async (table: string) =>
   (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);
