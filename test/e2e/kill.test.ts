@@ -64,7 +64,7 @@ describe('Payments whose process is killed with -9', () => {
         (status) => status === 'WAITING_PAYMENT',
         30_000,
       );
-      // A client that never learned its order's code polls for it.
+      // A client that never received its order's code polls for it.
       const { body } = await stack.get(`/v1/payments/orders/${order.payment_order_id}`, { token: payer.token });
       await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
       await dying;

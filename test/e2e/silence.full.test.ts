@@ -50,9 +50,9 @@ interface Kind {
   table: string;
   owner: () => [column: string, id: string];
   ask: (key: string) => Promise<HttpAnswer>;
-  /** After the row, in the worker. */
+  /** The worker's failpoint after it has written the row. */
   opened: string;
-  /** After the provider has done its part, in the worker. */
+  /** The worker's failpoint after the provider has done its part. */
   made: string;
   workflow: (id: string) => string;
   /** The answer to the request when its row exists and nothing else answers, and its time-out. */
@@ -160,7 +160,7 @@ async function rowsOf({ table, owner }: Kind): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** The provider's records under this reference. */
+/** Counts the provider's records under this reference. */
 async function recordsOf(id: string): Promise<number> {
   const { payments, transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
   return payments.length + transfers.length + refunds.length;
@@ -221,7 +221,7 @@ describe('A payment and a payout of each kind while Temporal is down', () => {
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
         expect(await rowsOf(kind)).toEqual([]);
       });
-      // What was on its way arrives now.
+      // Requests that were held back arrive now.
       stack.lines.api.temporal.set({ kind: 'pass' });
       await atOnce(all, expectOne);
     },
@@ -267,7 +267,7 @@ describe('Temporal that stops answering the worker', () => {
       );
     });
     stack.lines.worker.temporal.set({ kind: 'black-hole' });
-    // The worker resumes, and cannot report it.
+    // The worker resumes, and cannot report the result.
     stack.arm('');
     await atOnce(asked, async (kind) => {
       // Never a refusal: the row's status by then, or an unknown outcome.
