@@ -28,7 +28,7 @@ const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoi
 
 const key = () => `kill-test-${Math.random().toString(36).slice(2)}`;
 
-/** A client that retries under its key until it gets a 201. */
+/** Retries a top-up under its key until it gets a 201. */
 async function topUp(idempotencyKey: string): Promise<{ payment_order_id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const options = { token: payer.token, headers: { 'idempotency-key': idempotencyKey } };

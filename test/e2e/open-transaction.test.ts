@@ -47,7 +47,7 @@ const whenGone = (pid: number) =>
     20_000,
   );
 
-/** A client without an answer retries its request. */
+/** Retries a request that got no answer. */
 async function retry(request: BalanceRequest, key: string): Promise<void> {
   await stack.restart();
   await expectOneUnder(stack, key, request);

@@ -28,7 +28,7 @@ afterAll(() => stack.stop());
 /** Temporal keeps assigning tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
 
-/** A client that retries under its key until it is answered. */
+/** Retries until it is answered. */
 const insist = (ask: () => Promise<HttpAnswer>) =>
   eventually(
     () => ask().catch(() => null),
@@ -90,7 +90,9 @@ async function whenNotKnown(payoutId: string): Promise<void> {
   );
   await ageAttempts(stack, payoutId, 2);
 }
-/** The provider executes one of two requests under one key; only our rows show how often it was asked. */
+/**
+ * Returns the accepted attempts: the provider executes one of two requests under one key, so only our rows show both.
+ */
 const acceptedOf = (payoutId: string) =>
   stack
     .em()

@@ -166,7 +166,7 @@ async function recordsOf(id: string): Promise<number> {
   return payments.length + transfers.length + refunds.length;
 }
 
-/** Temporal has timed out the worker's attempt at an activity, or at its workflow task, and starts another. */
+/** Waits until Temporal has timed out the worker's attempt at an activity or a workflow task, and starts another. */
 const untilRepeated = (workflowId: string) =>
   eventually(
     async () => {
@@ -177,7 +177,7 @@ const untilRepeated = (workflowId: string) =>
     120_000,
   );
 
-/** A client that repeats its request under its key until it is answered gets one resource, which becomes final. */
+/** Retries under the key until it is answered, and expects one resource, which becomes final. */
 async function expectOne(kind: Asked): Promise<void> {
   const answer = await eventually(
     () => kind.ask(kind.key),

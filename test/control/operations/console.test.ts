@@ -43,7 +43,7 @@ async function visit(
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const main = async (page: Page): Promise<string> => (await page.locator('main').textContent()) ?? '';
-/** Saved on request, for inspection. */
+/** Saves a screenshot on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;

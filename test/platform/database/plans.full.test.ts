@@ -219,7 +219,7 @@ async function explainWhatRuns({ nested }: { nested: boolean }): Promise<void> {
   );
 }
 
-/** The ORM writes the values into most statements. */
+/** Removes the values, which the ORM writes into most statements. */
 const withoutValues = (sql: string): string => sql.replaceAll(/'(?:[^']|'')*'/g, '?');
 
 async function findMonths(): Promise<void> {

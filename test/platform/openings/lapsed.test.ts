@@ -52,7 +52,7 @@ const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';
 const claim = { keyHash: hashKey(key), fingerprint: 'f' };
-/** As if the request were older than the lifetime of an opening. */
+/** Returns a stamp older than the lifetime of an opening. */
 const oldStamp = async () => ({
   ...(await stampOpening(stack.em())),
   askedAt: new Date(Date.now() - budgets.opening.lives - 5000).toISOString(),
