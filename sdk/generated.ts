@@ -713,7 +713,7 @@ export type WebhookUnmatchedInstrument = {
   version: number;
   /** The money that arrived. Operators decide what happens to it. */
   unmatched: {
-    /** What came, in IDR. */
+    /** The amount that arrived, in IDR. */
     amount: string;
     /** `late`: after closing. `wrong_amount`: not the fixed amount, or beyond the limits of the channel. */
     reason: 'late' | 'wrong_amount';

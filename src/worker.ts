@@ -23,7 +23,7 @@ await runMain(async () => {
   const config = readConfig(process.env, ['SEAL_SIGNING_KEY']);
   await using deps = await openDependencies(config, { process: 'worker' });
   const { database, temporal } = deps.readiness;
-  // Not for the keys of people: most of what is paid needs none, and a step that does is repeated.
+  // Does not wait for the keys database: most payments need no personal data, and a step that does is retried.
   await waitForParts({ ...(database && { database }), ...(temporal && { temporal }) }, deps.log);
   const keysAnswer = await deps.personalKeys.ping().then(
     () => true,
@@ -58,7 +58,7 @@ await runMain(async () => {
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {
     const workers = await createWorkers(deps, connection, createActivities(deps));
-    // When one worker ends by itself, all stop: the supervisor restarts the process.
+    // If one worker exits on its own, all stop: the supervisor restarts the process.
     const running = workers.map(({ worker }) => worker.run());
     measureWorkers(
       deps.metrics,

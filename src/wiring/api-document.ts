@@ -16,7 +16,7 @@ import { webhookDocuments } from './webhook-documents.ts';
 /** Field descriptions for people and operators; partners' apply to fields not listed here. */
 export const appTexts: FieldTexts = { ...peopleTexts, ...operatorsTexts };
 
-/** The OpenAPI document of the whole API at `url`, with code samples for writes. */
+/** Builds the OpenAPI document of the whole API at `url`, with code samples for writes. */
 export function buildApiDocument(
   routeGroups: readonly RouteGroup[],
   url: string,

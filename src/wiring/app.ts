@@ -149,7 +149,7 @@ function byLiteralness(left: Route, right: Route): number {
   return key(left) < key(right) ? -1 : 1;
 }
 
-/** The HTTP application: the order of middleware and the list of route groups, nothing else. */
+/** Creates the HTTP application: orders the middleware and mounts the route groups, nothing else. */
 export function createApp(deps: Dependencies, groups: readonly RouteGroup<Dependencies>[] = routeGroups): Koa {
   const { config, log, metrics } = deps;
   const origins = allowedOrigins(config);
@@ -211,5 +211,5 @@ function methodsOf(routers: readonly Router[], path: string): string[] {
   return [...new Set(layers.flatMap(({ methods }) => methods))].sort();
 }
 
-/** Whether calls go to the provider itself, and not to a sandbox of our own. */
+/** Whether a URL is the provider's own, not a sandbox's. */
 const isProvider = (url: string): boolean => new URL(url).hostname.endsWith('xendit.co');

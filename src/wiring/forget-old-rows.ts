@@ -11,7 +11,7 @@ const requestsKeptDays = 30;
 const talliesKept = '2 days';
 /** How long the time and kind of a sent message are stored, without its text. */
 const mailsKept = '90 days';
-/** How long after an expired invitation its user stays listed. */
+/** How long a user stays listed after the invitation expired. */
 const expiredInvitationsKeptDays = 30;
 /** Few at a time, as every table that may refer to a user is checked, which takes a few milliseconds each. */
 const invitationsPerRound = 1000;

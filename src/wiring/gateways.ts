@@ -28,7 +28,7 @@ export const providers: Record<string, (config: ProviderConfig, parts: ProviderP
     }),
 };
 
-/** A gateway for each provider. */
+/** Creates a gateway for each provider. */
 export function createGateways(config: ProviderConfig, parts: ProviderParts): Gateways {
   const gateways = new Map(Object.entries(providers).map(([name, create]) => [name, create(config, parts)]));
   return {

@@ -11,7 +11,7 @@ import { overdueDeliveries } from '../partners/webhooks/redeliver-webhook.ts';
 import { collectTogether, gauge, type Metrics } from '../platform/metrics/metrics.ts';
 import { isDataError } from '../shared/errors.ts';
 
-/** Limits the queries of several or too frequent scrapers. */
+/** How long results are cached, so that several or frequent scrapers do not repeat the queries. */
 const keptForMs = 30_000;
 
 const count = (what: string, rows: string): string =>
@@ -39,7 +39,8 @@ const waiting: Record<string, string> = {
       and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
-  // Only two people can move it, by a decision. Counted from the erasure; the ledger has the time of arrival.
+  // Only a decision by two people can move this money. Its age counts from the erasure; the ledger has the time of
+  // arrival.
   money_of_erased: `select u.erased_at as since from users u join accounts a on a.user_id = u.id and a.organization_id is null
     join account_balances b on b.account_id = a.id
     where u.erased_at is not null and b.balance <> 0 group by a.id, u.erased_at having sum(b.balance) <> 0`,
@@ -68,7 +69,7 @@ const waiting: Record<string, string> = {
   overdue_decisions: `select coalesce(approved_at + interval '2 minutes', created_at + decision_lives(kind)) as since from decisions
     where status = 'pending' and (approved_at < now() - interval '2 minutes'
       or created_at < now() - decision_lives(kind) - interval '2 minutes')`,
-  // Nothing waits here: a newly admitted approver, or a first approval, is reported for a day.
+  // Not a backlog: reports a newly admitted approver, or a first approval, for a day.
   new_approvers: `select greatest(approver_since, first_approval_at) as since from users
     where approver_since is not null and greatest(approver_since, first_approval_at) > now() - interval '1 day'`,
   open_reconciliations: "select created_at as since from reconciliations where state = 'open'",
@@ -88,8 +89,8 @@ interface Found {
 const forEver = new Date(0);
 
 /**
- * Rows that wait for a person or a retry, by kind. A kind that one of its rows makes unreadable counts as waiting
- * longest, and does not hide the others.
+ * Reads the rows that wait for a person or a retry, by kind. A kind that cannot be read counts as waiting longest, and
+ * does not hide the others.
  */
 export async function readBacklog(em: EntityManager): Promise<Backlog[]> {
   const read = (sql: string) => em.execute<Found[]>(sql);
@@ -117,7 +118,10 @@ function readable(instant: Date | string): Date {
   return Number.isNaN(date.getTime()) ? forEver : date;
 }
 
-/** Gauges of the rows that wait for a person or a retry, by kind: number, and age of the oldest. Read on scrape. */
+/**
+ * Registers gauges of the rows that wait for a person or a retry, by kind: number, and age of the oldest. Read on
+ * scrape.
+ */
 export function measureBacklog(metrics: Metrics, orm: MikroORM): void {
   const rows = gauge(metrics, 'amanah_waiting', 'Rows that wait for an operator or a retry, by kind; 0 is healthy.', [
     'what',

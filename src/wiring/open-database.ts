@@ -3,7 +3,7 @@ import { migrations } from '../migrations/index.ts';
 import { connectionTo, type DatabaseOptions, type NamedMigration } from '../platform/database/database.ts';
 import { entities } from './entities.ts';
 
-/** The ORM's options for one database, shared by the processes and MikroORM's command line. */
+/** Builds the ORM's options for one database, shared by the processes and MikroORM's command line. */
 export const databaseConfig = (
   options: DatabaseOptions & {
     /** The product's own unless given. */

@@ -5,8 +5,8 @@ import { probes } from '../platform/http/probes.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /**
- * `/healthz`, `/readyz` and `/metrics` on their own port: the worker's `WORKER_PORT`, and the API's `METRICS_PORT`,
- * which the API's clients cannot reach.
+ * Serves `/healthz`, `/readyz` and `/metrics` on their own port: the worker's `WORKER_PORT`, and the API's
+ * `METRICS_PORT`, which the API's clients cannot reach.
  */
 export async function serveProbes(
   { readiness, metrics, config, log }: Dependencies,

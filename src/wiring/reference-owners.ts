@@ -12,8 +12,8 @@ import type { Money } from '../shared/money.ts';
 import { canonicalId, isUuid } from '../shared/uuid.ts';
 
 /**
- * Finds the owner of one kind with this id, which is its reference at the provider; null when there is none. A new kind
- * is one entry in `kinds`.
+ * Finds the owner of one kind with this id, which is its reference at the provider; null if there is none. A new kind
+ * needs one entry in `kinds`.
  */
 type Find = (
   em: EntityManager,
@@ -21,8 +21,9 @@ type Find = (
 ) => Promise<Omit<ReferenceOwner, 'id'> | null>;
 
 /**
- * A row of `table` with the statuses of a payment order, paid by exactly `total`. The shared lock waits for a
- * transaction that makes it final: its `tellAgain` covers the callbacks it can see, and later ones find the row final.
+ * Finds a row of `table`, which has a payment order's statuses and is paid by exactly `total`. The shared lock waits
+ * for a transaction that makes the row final: that transaction's `tellAgain` covers the callbacks it can see, and later
+ * callbacks find the row final.
  */
 function instrumentIn(
   table: 'payment_orders' | 'partner_payments',
@@ -41,8 +42,8 @@ function instrumentIn(
 }
 
 /**
- * A reusable instrument: it accepts payments made before it was closed, however late the provider lists them. The
- * shared lock is as above.
+ * Finds a reusable instrument, which accepts payments made before it was closed, however late the provider lists them.
+ * Takes the same shared lock as `instrumentIn`.
  */
 const findReusable: Find = async (em, { id, provider, paidAt }) => {
   const [found] = await em.execute<ReusableRow[]>(
@@ -59,7 +60,7 @@ const findReusable: Find = async (em, { id, provider, paidAt }) => {
     isOpen,
     collection: { status: isOpen ? 'WAITING_PAYMENT' : 'EXPIRED', total, takes, providerPaymentMethodId },
     hint: async (workflows) => {
-      // The next look starts at this payment, as the provider may list it later than looks overlap.
+      // Starts the next look at this payment: the provider may list it too late for the usual overlap of looks.
       if (paidAt) {
         await em.execute(
           `update partner_instruments set seen_until = ?, read_from = least(read_from, ?) where id = ? and seen_until > ?`,
@@ -79,7 +80,9 @@ interface ReusableRow {
   channel_id: number;
 }
 
-/** A payout, which always accepts the provider's statuses: a success may be reversed, and any status contradicted. */
+/**
+ * Finds a payout, which always accepts the provider's statuses: a success may be reversed, and any status contradicted.
+ */
 const findPayout: Find = async (em, { id, provider }) => {
   const [payout] = await em.execute<PayoutPlace[]>('select id, kind from payouts where id = ? and provider = ?', [
     id,

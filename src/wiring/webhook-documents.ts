@@ -42,7 +42,7 @@ const InstrumentTold = PartnerInstrumentShape.extend({
   version,
   unmatched: z
     .object({
-      amount: amount().meta({ description: 'What came, in IDR.' }),
+      amount: amount().meta({ description: 'The amount that arrived, in IDR.' }),
       reason: z.enum(['late', 'wrong_amount']).meta({
         description:
           '`late`: after closing. `wrong_amount`: not the fixed amount, or beyond the limits of the channel.',

@@ -93,7 +93,7 @@ it('Every rule has a test with metrics from our processes or with its own series
     }
     return { at, values, counters };
   }
-  /** The metrics of waiting rows are refreshed after this long. */
+  /** Waits until the metrics of waiting rows are refreshed. */
   const afterCache = () => sleep(31_000);
 
   const run = <Name extends keyof Activities>(name: Name, input: Parameters<Activities[Name]>[0], attempt = 1) =>
@@ -142,7 +142,7 @@ it('Every rule has a test with metrics from our processes or with its own series
   };
   const delivery = newId();
   const ago = (interval: string) => `now() - interval '${interval}'`;
-  /** What has gone wrong, as rows show it. */
+  /** The statement that plants each alarm's problem. */
   const planted: Record<string, string> = {
     AmanahPayoutUnknown: payout('pending', { unknown_since: ago('1 hour'), last_word: "'silent'" }),
     AmanahPayoutContradicted: payout('succeeded', { contradicted_at: 'now()', finalized_at: 'now()' }),
@@ -212,7 +212,7 @@ it('Every rule has a test with metrics from our processes or with its own series
       .catch(() => null);
   const repeat = (count: number, one: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, one));
 
-  /** A request whose body takes six seconds to arrive. */
+  /** Sends a request whose body takes six seconds to arrive. */
   async function askSlowly(): Promise<void> {
     const body = JSON.stringify({ email: 'nobody@example.org', password: 'x' });
     const sent = request(`${stack.url}/v1/auth/login`, {
@@ -226,7 +226,7 @@ it('Every rule has a test with metrics from our processes or with its own series
     answer.resume();
   }
 
-  /** A webhook to an address without a listener. */
+  /** Plants a webhook to an address without a listener. */
   async function plantDelivery(): Promise<string[]> {
     const { sealer } = stack.deps;
     const endpoint = newId();
@@ -244,7 +244,7 @@ it('Every rule has a test with metrics from our processes or with its own series
     for (const check of (await run('findLedgerChecks', {})) as string[]) await run('runLedgerCheck', { check });
   }
 
-  /** A normal state, with users at work. */
+  /** Scrapes a normal state, with users at work. */
   async function calm(): Promise<Scrape[]> {
     await stack.sandbox.put('/sandbox/faults', {});
     tellOfReplica('replica');
@@ -354,13 +354,13 @@ it('Every rule has a test with metrics from our processes or with its own series
       ],
     };
   }
-  /** Whether it fires in this minute of Prometheus' time, a step of its series being a minute. */
+  /** Expects an alarm to fire (1) or not (0) in this minute of Prometheus' time; a step of the series is a minute. */
   const fires = (alert: string, minute: number, value: 0 | 1) => ({
     expr: `clamp_max(count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0), 1)`,
     eval_time: `${minute}m`,
     exp_samples: [{ labels: '{}', value }],
   });
-  /** Whether nothing exports the metric. */
+  /** Tests the alarm while nothing exports its metric. */
   const testWithoutMetric = ({ alert }: Rule) => ({
     name: `${alert} without its metric`,
     interval: '1m',

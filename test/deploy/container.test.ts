@@ -128,7 +128,7 @@ describe('The container’s start command in a bare directory', () => {
         DATABASE_URL: database.url,
       }).ended;
       expect(asApplication.error.trim()).toMatch(
-        /^The role amanah_app may not make tables: .* MIGRATION_DATABASE_URL\.$/,
+        /^The role amanah_app may not create tables: .* MIGRATION_DATABASE_URL\.$/,
       );
       const urls = { ...ofKeys, DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
       expect(await run('src/wiring/commands/migrate.ts', { ...bare, ...urls }).ended).toMatchObject({
@@ -254,7 +254,7 @@ describe('The container’s start command in a bare directory', () => {
     const zeros = `old:${Buffer.alloc(32).toString('base64')}`;
     expect(complaintsOf({ DATA_ENCRYPTION_KEYS: zeros })).toContain('DATA_ENCRYPTION_KEYS is malformed');
     expect(complaintsOf({ SEAL_SIGNING_KEY: zeros })).toContain('SEAL_SIGNING_KEY is malformed');
-    expect(complaintsOf({ S3_SECRET_ACCESS_KEY: 'change-me-too' })).toContain('is the sample of .env.example');
+    expect(complaintsOf({ S3_SECRET_ACCESS_KEY: 'change-me-too' })).toContain('is the sample value from .env.example');
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
   });
 
@@ -266,7 +266,7 @@ describe('The container’s start command in a bare directory', () => {
       MIGRATION_KEYS_DATABASE_URL: sample('amanah_owner'),
     };
     expect(() => readMigrationConfig(env)).toThrow(
-      'MIGRATION_DATABASE_URL is malformed: is the sample of .env.example; READER_DATABASE_URL is malformed: is the sample of .env.example; MIGRATION_KEYS_DATABASE_URL is malformed: is the sample',
+      'MIGRATION_DATABASE_URL is malformed: is the sample value from .env.example; READER_DATABASE_URL is malformed: is the sample value from .env.example; MIGRATION_KEYS_DATABASE_URL is malformed: is the sample',
     );
     expect(readMigrationConfig({ ...env, NODE_ENV: 'development' }).reader).toBe(env.READER_DATABASE_URL);
   });

@@ -13,7 +13,7 @@ import { budgets } from '../../src/shared/budgets.ts';
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The documents of a YAML file; fails with the parser's errors. */
+/** Parses the documents of a YAML file; fails with the parser's errors. */
 function parse(path: string): unknown[] {
   const documents = parseAllDocuments(read(path), { merge: true });
   if ('empty' in documents) return [];
@@ -71,7 +71,7 @@ const Anything = z.looseObject({
 const kubernetesFiles = globSync('deploy/kubernetes/*.yaml', { cwd: root });
 const objects = () => kubernetesFiles.flatMap(parse).map((document) => Anything.parse(document));
 const withPods = ['Deployment', 'Job', 'CronJob'];
-/** The pods that run our image. */
+/** Lists the pods that run our image. */
 const workloads = () =>
   objects()
     .filter(({ kind }) => withPods.includes(kind))

@@ -97,7 +97,7 @@ describe('Dashboard and alarms', () => {
     ]);
   });
 
-  it('The dashboard and alarms use only kinds of waiting that a worker reports', () => {
+  it('The dashboard and alarms use only kinds of waiting rows that a worker reports', () => {
     const kinds = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/what=~?"([\w|]+)"/g)].flatMap(([, kind = '']) => kind.split('|')),

@@ -22,7 +22,7 @@ const run = (...options: string[]) =>
     env: { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}` },
   });
 
-/** A `docker` that records its arguments and prints `digest`. */
+/** Installs a `docker` that records its arguments and prints `digest`. */
 function standIn(digest: string): void {
   const program = join(directory, 'docker');
   writeFileSync(program, `#!/bin/sh\necho "$*" >> "${join(directory, 'asked')}"\necho "${digest}"\n`);

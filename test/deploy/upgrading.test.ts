@@ -18,7 +18,7 @@ describe('The order of an upgrade', () => {
     expect(Object.keys(worker.depends_on)).toContain('migrate');
   });
 
-  /** The calls to a `kubectl` that fails where `failing` is in the command. */
+  /** Returns the calls to a `kubectl` that fails where `failing` is in the command. */
   const askedOf = (command: string, failing: string) => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-rollout-'));
     const asked = join(directory, 'asked');

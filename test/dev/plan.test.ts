@@ -2,7 +2,7 @@ import { planStack, portNames } from '../../dev/plan.ts';
 import type { Secrets } from '../../dev/secrets.ts';
 import { readSettings } from '../../dev/settings.ts';
 
-/** The environment of API and worker when `npm start` is started with this environment. */
+/** Returns the environment of API and worker when `npm start` is started with this environment. */
 function servicesOf(env: Record<string, string>): Record<string, string> {
   const ports = Object.fromEntries(portNames.map((name, index) => [name, 21_000 + index])) as Parameters<
     typeof planStack

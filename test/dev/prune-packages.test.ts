@@ -12,7 +12,7 @@ function put(path: string, text = '', mode = 0o644): string {
   writeFileSync(at(path), text, { mode });
   return at(path);
 }
-/** A program that gives its version as Node does. */
+/** Writes a program that gives its version as Node does. */
 const nodeOf = (path: string, version: string) => put(path, `#!/bin/sh\necho v${version}\n`, 0o755);
 
 beforeEach(() => {

@@ -21,7 +21,7 @@ let said: string[];
 const find = () => findTemporalBinary((sentence) => void said.push(sentence));
 const cached = () => join(directory, 'cache', 'amanah', 'temporal-v1.5.1', 'temporal');
 
-/** A program of this name, on a PATH without any others. */
+/** Writes a program of this name, on a PATH without any others. */
 function put(name: string, script: string): void {
   const path = join(directory, 'bin', name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);

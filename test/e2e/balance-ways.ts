@@ -96,7 +96,7 @@ export const wholly = times(1);
 /** None of it exists. */
 export const notAtAll = times(0);
 
-/** A client that retries its request under its key, twice at once and again, gets one payment and one answer. */
+/** Retries a request under its key, twice at once and again, and expects one payment and one answer. */
 export async function expectOneUnder(stack: BalancePlace, key: string, request: BalanceRequest): Promise<void> {
   const [first, second] = await Promise.all([askFor(stack, request, key), askFor(stack, request, key)]);
   const third = await askFor(stack, request, key);

@@ -49,7 +49,7 @@ describe.each(offsets)(
     }, 120_000);
     afterAll(() => stack.stop());
     afterEach(async () => {
-      // The rows of the template are as old as the run of all tests.
+      // The template's rows may be as old as the whole test run.
       const from = Date.now() - 6 * hourMs;
       expect(outside(await readInstants(stack.em()), { from, to: Date.now() + minuteMs })).toEqual([]);
       await expectChecksEmpty(stack);

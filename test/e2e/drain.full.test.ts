@@ -37,7 +37,7 @@ const topUp = (key: string): Promise<HttpAnswer> => {
 /** The answers a client may get while processes restart; each allows a retry under the same key. */
 const mayBeRetried = new Set(['unreachable', '503', '504']);
 
-/** A client as the documentation requires: it retries under the same key until it is answered. */
+/** Retries under the same key until it is answered, as the documentation requires of clients. */
 async function insist(send: (key: string) => Promise<HttpAnswer>): Promise<{ answer: HttpAnswer; met: string[] }> {
   const key = freshKey();
   const met: string[] = [];
@@ -59,7 +59,7 @@ const statusOf = async (path: string, token?: string): Promise<string> => {
   return status === 200 ? body.data.status : `answered ${status}`;
 };
 
-/** Every payout and top-up has the right outcome, and each reached the provider once. */
+/** Expects the right outcome of every payout and top-up, and each of them once at the provider. */
 async function expectEndedWell(payouts: HttpAnswer[], topUps: HttpAnswer[]): Promise<void> {
   await Promise.all(
     topUps.map(async ({ body }) => {

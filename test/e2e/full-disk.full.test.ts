@@ -66,12 +66,12 @@ async function buildProviderMoney(stack: ProcessStack) {
         await stack.sandbox.post('/sandbox/pay', { payment_code });
       return Promise.all(keys.map(payOut));
     },
-    /** How many are not final yet. */
+    /** Counts payments that are not final yet. */
     async countWaiting(): Promise<number> {
       const [paid, succeeded] = [await statusesOfTopUps(), await statusesOfCollections()];
       return paid.filter((each) => each !== 'PAID').length + succeeded.filter((each) => each !== 'succeeded').length;
     },
-    /** Each was done exactly once, and the provider has nothing else. */
+    /** Expects each payment exactly once, and nothing else at the provider. */
     async expectOnce(): Promise<void> {
       await eventually(statusesOfTopUps, all('PAID'), settledWithinMs);
       await eventually(statusesOfCollections, all('succeeded'), settledWithinMs);
@@ -99,8 +99,7 @@ async function buildProviderMoney(stack: ProcessStack) {
 
 (isFullRun() && !isGivenUp ? describe : describe.skip)('A full disk of PostgreSQL', () => {
   it('Requests on a full disk succeed or get a 503, no process exits, and once there is space each succeeds once and received payments are booked', async () => {
-    if (disk === null)
-      throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 leaves out what needs one');
+    if (disk === null) throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 skips this test');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });
     stack = running;
     const pids = [running.api.pid, running.worker.pid];
@@ -108,7 +107,7 @@ async function buildProviderMoney(stack: ProcessStack) {
     for (const way of [...ways, ...ways]) requests.push({ request: await way.build(running), key: freshKey() });
     const [transfer] = ways;
     const small = await transfer?.build(running);
-    if (small === undefined) throw new Error('there is a way to pay');
+    if (small === undefined) throw new Error('there is no way to pay');
     const money = await buildProviderMoney(running);
     disk.fill();
     // Writes that fit into existing pages still succeed; some table soon needs another page.

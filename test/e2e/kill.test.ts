@@ -28,7 +28,7 @@ const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoi
 
 const key = () => `kill-test-${Math.random().toString(36).slice(2)}`;
 
-/** A client that retries under its key until it gets a 201. */
+/** Retries a top-up under its key until it gets a 201. */
 async function topUp(idempotencyKey: string): Promise<{ payment_order_id: string; payment_code: string }> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const options = { token: payer.token, headers: { 'idempotency-key': idempotencyKey } };
@@ -64,7 +64,7 @@ describe('Payments whose process is killed with -9', () => {
         (status) => status === 'WAITING_PAYMENT',
         30_000,
       );
-      // A client that never learned its order's code polls for it.
+      // A client that never received its order's code polls for it.
       const { body } = await stack.get(`/v1/payments/orders/${order.payment_order_id}`, { token: payer.token });
       await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
       await dying;

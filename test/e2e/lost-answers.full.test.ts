@@ -39,11 +39,11 @@ const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) =>
   database.set({ kind: 'cut-after', text });
   return () => database.cuts - before;
 };
-/** The same for one connection; afterwards the API reaches no database until the proxy lets it. */
+/** Like `loseAnswersTo`, for one connection; afterwards the API reaches no database until the proxy lets it. */
 async function loseOneAnswerTo({ payer: { token } }: BalanceRequest, text: string): Promise<() => number> {
   const { database } = stack.lines.api;
   const before = database.cuts;
-  // It may first use the connections that are cut here.
+  // The API may first use pooled connections, which are cut here.
   database.cut();
   await eventually(
     () => stack.get('/v1/auth/me', { token }),
@@ -62,7 +62,7 @@ describe('Commits whose answer is lost', () => {
       const key = freshKey();
       const lost = loseAnswersTo('api', committing(way));
       const told: [number, boolean][] = [];
-      // Until a commit got through whose answer was lost.
+      // Waits until a commit has succeeded and its answer was lost.
       await eventually(
         async () => {
           const { status, headers } = await askFor(stack, request, key);
@@ -73,7 +73,7 @@ describe('Commits whose answer is lost', () => {
       );
       stack.lines.api.database.set({ kind: 'pass' });
       expect(lost()).toBeGreaterThan(0);
-      // The API may have found it itself, on another connection.
+      // The API may have found the committed row itself, on another connection.
       expect(told.filter(([status, isLater]) => !(status === 503 ? isLater : status === 201))).toEqual([]);
       expect(await readPaid(stack, request)).toEqual(wholly);
       await expectOneUnder(stack, key, request);
@@ -157,7 +157,7 @@ describe('Restarts of PostgreSQL', () => {
       const { database } = stack.lines.api;
       const request = await way.build(stack);
       const key = freshKey();
-      // As long as nothing answers the API, it cannot find out either.
+      // While nothing answers the API, it cannot find the row either.
       const lost = await loseOneAnswerTo(request, committing(way));
       const asked = askFor(stack, request, key);
       await eventually(

@@ -33,7 +33,7 @@ async function killInTransaction(request: BalanceRequest, key: string): Promise<
   return waiting?.pid ?? 0;
 }
 
-/** The database has rolled back the dead process's transaction and released its locks. */
+/** Waits until the database has ended the dead process's transaction and released its locks. */
 const whenGone = (pid: number) =>
   eventually(
     () =>
@@ -47,7 +47,7 @@ const whenGone = (pid: number) =>
     20_000,
   );
 
-/** A client without an answer retries its request. */
+/** Retries a request that got no answer. */
 async function retry(request: BalanceRequest, key: string): Promise<void> {
   await stack.restart();
   await expectOneUnder(stack, key, request);
@@ -66,7 +66,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is wr
       await using _held = await holdTable(stack, 'account_balances');
       pid = await killInTransaction(request, key);
     }
-    // The database notices only when it answers: a single statement is complete by then.
+    // The database notices the dead client only when it answers: a single statement is complete by then.
     await whenGone(pid);
     expect(await readPaid(stack, request)).toEqual(way.isOneStatement ? wholly : notAtAll);
     await retry(request, key);

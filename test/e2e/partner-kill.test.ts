@@ -23,7 +23,7 @@ afterEach(() => stack.restart());
 
 const raw = JSON.stringify({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
 
-/** One attempt of a client; null without an answer. */
+/** Sends one attempt; returns null without an answer. */
 async function create(key: string): Promise<{ status: number; text: string } | null> {
   try {
     const answer = await fetch(`${stack.url}/v1/partners/payments`, {
@@ -42,7 +42,7 @@ async function create(key: string): Promise<{ status: number; text: string } | n
   }
 }
 
-/** A client that retries under its key until it gets a 200. */
+/** Retries under the key until it gets a 200. */
 const insist = (key: string) =>
   eventually(
     () => create(key),

@@ -28,7 +28,7 @@ afterAll(() => stack.stop());
 /** Temporal keeps assigning tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
 
-/** A client that retries under its key until it is answered. */
+/** Retries until it is answered. */
 const insist = (ask: () => Promise<HttpAnswer>) =>
   eventually(
     () => ask().catch(() => null),
@@ -52,7 +52,7 @@ const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/recor
 /** Prepares what is needed, and returns what makes the worker reach the point. */
 type Begin = () => Promise<() => Promise<Ending>>;
 interface Ending {
-  /** Waits until the twin has completed it. */
+  /** Waits until the twin has completed the work. */
   ends: () => Promise<void>;
   /** What must hold then, and still once the worker resumes. */
   expectOnce: () => Promise<void>;
@@ -79,7 +79,9 @@ const beginTopUp: Begin = async () => {
   };
 };
 
-/** The second attempt at one that was stored and not sent: waits until the provider does not have the first. */
+/**
+ * For a payout that was stored and not sent: waits until the provider reports that it does not have the first attempt.
+ */
 async function whenNotKnown(payoutId: string): Promise<void> {
   await eventually(
     () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [payoutId]),
@@ -88,7 +90,9 @@ async function whenNotKnown(payoutId: string): Promise<void> {
   );
   await ageAttempts(stack, payoutId, 2);
 }
-/** The provider makes one of two requests under one key: how often it was asked is in the rows only. */
+/**
+ * Returns the accepted attempts: the provider executes one of two requests under one key, so only our rows show both.
+ */
 const acceptedOf = (payoutId: string) =>
   stack
     .em()
@@ -221,7 +225,7 @@ describe('A worker paused past its activities’ time-out while its twin acts', 
     await atOnce(endings, ({ expectOnce }) => expectOnce());
     sleeper.kill('SIGCONT');
     await twin.stop();
-    // It is awake, and past what it held, when it has served another payment by itself.
+    // Once it has served another payment alone, the worker has resumed and finished its old work.
     const next = await (await beginTopUp())();
     await next.ends();
     await next.expectOnce();

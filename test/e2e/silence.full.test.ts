@@ -50,9 +50,9 @@ interface Kind {
   table: string;
   owner: () => [column: string, id: string];
   ask: (key: string) => Promise<HttpAnswer>;
-  /** After the row, in the worker. */
+  /** The worker's failpoint after it has written the row. */
   opened: string;
-  /** After the provider has done its part, in the worker. */
+  /** The worker's failpoint after the provider has done its part. */
   made: string;
   workflow: (id: string) => string;
   /** The answer to the request when its row exists and nothing else answers, and its time-out. */
@@ -160,13 +160,13 @@ async function rowsOf({ table, owner }: Kind): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** The provider's records under this reference. */
+/** Counts the provider's records under this reference. */
 async function recordsOf(id: string): Promise<number> {
   const { payments, transfers, refunds } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
   return payments.length + transfers.length + refunds.length;
 }
 
-/** Temporal has timed out the worker's attempt at an activity, or at its workflow task, and starts another. */
+/** Waits until Temporal has timed out the worker's attempt at an activity or a workflow task, and starts another. */
 const untilRepeated = (workflowId: string) =>
   eventually(
     async () => {
@@ -177,7 +177,7 @@ const untilRepeated = (workflowId: string) =>
     120_000,
   );
 
-/** A client that repeats its request under its key until it is answered gets one resource, which becomes final. */
+/** Retries under the key until it is answered, and expects one resource, which becomes final. */
 async function expectOne(kind: Asked): Promise<void> {
   const answer = await eventually(
     () => kind.ask(kind.key),
@@ -221,7 +221,7 @@ describe('A payment and a payout of each kind while Temporal is down', () => {
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
         expect(await rowsOf(kind)).toEqual([]);
       });
-      // What was on its way arrives now.
+      // Requests that were held back arrive now.
       stack.lines.api.temporal.set({ kind: 'pass' });
       await atOnce(all, expectOne);
     },
@@ -267,7 +267,7 @@ describe('Temporal that stops answering the worker', () => {
       );
     });
     stack.lines.worker.temporal.set({ kind: 'black-hole' });
-    // The worker resumes, and cannot report it.
+    // The worker resumes, and cannot report the result.
     stack.arm('');
     await atOnce(asked, async (kind) => {
       // Never a refusal: the row's status by then, or an unknown outcome.

@@ -98,7 +98,7 @@ async function leaveDeliveryPending(paymentId: string): Promise<string> {
   return delivery?.id ?? '';
 }
 
-/** As if enough time had passed that everything is due; and as if everything had been checked just before the loss. */
+/** Makes everything due, and marks everything as checked just before the loss. */
 async function letTimePass(): Promise<void> {
   const earlier = "now() - interval '1 hour'";
   for (const sql of [
@@ -247,7 +247,7 @@ describe('A Temporal that lost all its data', () => {
     expect(await transfersOf(stack, disbursed.id)).toHaveLength(1);
   }, 180_000);
 
-  // It waits for the worker's next check of Temporal, a minute later.
+  // Waits for the worker's next check of Temporal, a minute later.
   it('Workers that outlive a loss of Temporal’s data never leave anything unswept', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const order = await topUp();

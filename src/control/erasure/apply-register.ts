@@ -12,7 +12,7 @@ import { emptyRows } from './empty-rows.ts';
 import { readRegister } from './erasure-register.ts';
 import { noteDestroyed } from './note-destroyed.ts';
 
-/** What a restore brought back and this command erased again. */
+/** Counts of what a database restore brought back and this command erased again. */
 export interface ErasedAgain {
   /** Rows of people in the main database. */
   people: number;
@@ -56,8 +56,8 @@ export async function applyRegister(em: EntityManager, { personalKeys, storage }
 const againMs = 10_000;
 
 /**
- * Runs `applyRegister`, every ten seconds while the file store is down, until its register has been read. Returns a
- * function that stops it.
+ * Runs `applyRegister` until the file store's register has been read, every ten seconds while the store is down.
+ * Returns a function that stops the retries.
  */
 export async function applyRegisterWhole(
   deps: Register & { orm: { em: EntityManager }; log: Logger },
@@ -96,7 +96,7 @@ async function eraseAll(em: EntityManager, ids: readonly string[]): Promise<numb
 }
 
 async function eraseAgain(tx: EntityManager, userId: string): Promise<void> {
-  // In the same lock order as an erasure.
+  // Locks in the same order as an erasure.
   await tx.execute("select 1 from erasures where user_id = ? and status <> 'stopped' for update", [userId]);
   const user = await tx.findOne(User, userId, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (user === null || user.erased_at) return;

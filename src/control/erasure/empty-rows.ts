@@ -39,7 +39,7 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
     'update bank_accounts set deleted_at = now() where user_id = ? and organization_id is null and deleted_at is null',
     [id],
   );
-  // The responses under their idempotency keys; the keys stay with their resources.
+  // Deletes responses under the person's idempotency keys; the keys stay with their resources.
   await tx.execute(
     'update requests set answer_status = null, answer_body = null where owner_id = ? and answer_body is not null',
     [id],

@@ -15,13 +15,12 @@ interface Ports {
 }
 
 /**
- * Deletes the documents that a person stored, and their objects, except an organization's: those stored by its own
- * users, and those that an individual of it stored for its causes or for others' transactions on its accounts. A scan
- * of an identity document always belongs to the person. Completes only when the store confirms that every object is
- * gone, including those that the person's documents had abandoned before, and those in the person's space without a
- * row, because the database was restored to before their upload. Safe to repeat; the person's rows are empty, so
- * nothing new is added. Throws while something remains: when the store is down or refuses, an upload is in progress, or
- * a document cannot be read; one that remains does not hold up the others.
+ * Deletes the documents that a person stored, and their objects. Keeps those of an organization: stored by its own
+ * users, or by an individual for its causes or for others' transactions on its accounts. A scan of an identity document
+ * always belongs to the person. Completes only when the store confirms that every object is gone, including objects
+ * abandoned earlier, and objects in the person's space whose rows were lost by restoring an older database. Safe to
+ * repeat: the person's rows are empty, so nothing new is added. Throws if anything remains because the store is down or
+ * refuses, an upload is in progress, or a document cannot be read; the rest is deleted all the same.
  */
 export async function eraseDocuments(em: EntityManager, ports: Ports, userId: string): Promise<void> {
   await ports.storage.ping();

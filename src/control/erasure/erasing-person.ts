@@ -12,8 +12,8 @@ import { findHold } from './legal-holds.ts';
 const due = "select id, begun_at as since from erasures where status not in ('complete', 'stopped')";
 
 /**
- * Erasures in progress, each with a workflow: starts one that Temporal lost, or for an erasure that a restored database
- * took from the register.
+ * Sweeps erasures in progress: starts a workflow that Temporal lost, or that is missing because a restored database
+ * read the erasure from the register.
  */
 const erasureSweep = ({ lookAfterErasure }: ErasureWorkflows): Sweep => ({
   kind: 'erasure',
@@ -24,8 +24,8 @@ const erasureSweep = ({ lookAfterErasure }: ErasureWorkflows): Sweep => ({
 const field = 'user_id';
 
 /**
- * Erases a person: needs two people. Carrying it out starts the erasure's workflow. Nothing may block the erasure when
- * it is proposed and when it is carried out.
+ * Erases a person; needs two operators. Carrying out the decision starts the erasure's workflow. Nothing may block the
+ * erasure, either when it is proposed or when it is carried out.
  */
 export const erasingPerson: DecisionHandling<'erase_person'> = {
   async look(em, _, { user_id: id }) {
@@ -59,13 +59,13 @@ export const erasingPerson: DecisionHandling<'erase_person'> = {
     });
     return undefined;
   },
-  // Without Temporal the sweep starts it.
+  // If Temporal is down, the sweep starts the workflow.
   async tell(_, workflows, decision) {
     if (decision.status === 'carried_out') await workflows.lookAfterErasure(erasureOf(decision));
   },
 };
 
-/** Why this user cannot be erased now; null if nothing blocks it. */
+/** Returns why this user cannot be erased now, or null. */
 async function whyNotErasable(em: EntityManager, user: User): Promise<string | null> {
   if (user.status === 'invited') return 'the user has not accepted the invitation: take it back instead';
   if (user.erased_at) return 'the user has been erased';
@@ -77,5 +77,5 @@ async function whyNotErasable(em: EntityManager, user: User): Promise<string | n
 
 const personOf = ({ user_id }: Decision): string => must(user_id, 'a decision about an erasure names a user');
 
-/** The erasure that a decision starts has its id. */
+/** An erasure has the id of the decision that starts it. */
 const erasureOf = ({ id }: Decision): string => id;

@@ -19,7 +19,7 @@ export async function enterErasure(storage: Storage, userId: string, erasedAt: D
   );
 }
 
-/** The ids of all people in the register, in batches of at most a thousand. Throws as `enterErasure` does. */
+/** Yields the ids of all people in the register, in batches of at most a thousand. Throws like `enterErasure`. */
 export async function* readRegister(storage: Storage): AsyncGenerator<string[], void, undefined> {
   let part: string[] = [];
   for await (const key of storage.list(prefix)) {

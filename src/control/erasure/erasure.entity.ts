@@ -7,10 +7,10 @@ const ErasureSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user_id: p.uuid(),
-    /** Null for one that a restored database read from the register. */
+    /** Null for an erasure that a restored database read from the register. */
     decision_id: p.uuid().nullable(),
     status: p.text().$type<ErasureStatus>(),
-    /** Why it still waits after its time. */
+    /** What blocks the erasure after its waiting time. */
     held_because: p.text().nullable(),
     begun_at: p.datetime(),
     erased_at: p.datetime().nullable(),

@@ -33,13 +33,13 @@ const ErasureAnswer = z
       .enum(erasureLaw.statuses)
       .describe(
         '`waiting` until `due_at`; `erasing` while key and files are being destroyed; `erased` when no live data ' +
-          'names the person; `complete` when no backup of the keys that could decrypt other backups is left.',
+          'names the person; `complete` when no backup of the person’s key is left.',
       ),
-    held_because: z.string().nullable().describe('Why it still waits; checked again every day.'),
+    held_because: z.string().nullable().describe('What blocks the erasure; checked every day.'),
     begun_at: timestamp(),
     due_at: timestamp().describe('The earliest time at which the person is erased.'),
     erased_at: timestamp().nullable(),
-    complete_at: timestamp().nullable().describe('When it is, or will be, complete.'),
+    complete_at: timestamp().nullable().describe('When it completes or completed.'),
     ended_at: timestamp().nullable(),
   })
   .meta({ id: 'Erasure' });
@@ -68,7 +68,7 @@ routes.post(
     description:
       'Creates a decision of kind `erase_person`, which another person must approve (`POST ' +
       '/v1/decisions/:id/approve`). 400, with the reason, while the person has money or obligations: a balance, an ' +
-      'open payment, withdrawal, subscription, circle or cause. Once approved, it waits for `ERASURE_WAIT_HOURS`; ' +
+      'open payment, withdrawal, subscription, circle or cause. Once approved, it waits `ERASURE_WAIT_HOURS`; ' +
       'then name and e-mail address, addresses, identity and bank documents and files are permanently deleted, the ' +
       'account is closed, and the books keep its id.',
     access: allow('propose-decision', operators),
@@ -102,8 +102,8 @@ routes.get(
 routes.delete(
   '/:user_id/erasure',
   {
-    summary: 'Stop an erasure that still waits',
-    description: 'One person is enough. 400 once the person has been erased, which cannot be undone.',
+    summary: 'Stop a waiting erasure',
+    description: 'Needs one operator. 400 once the person has been erased, which cannot be undone.',
     access: allow('propose-decision', operators),
     params,
     answers: { 200: z.object({ message, data: ErasureAnswer }) },

@@ -1,9 +1,9 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
 /**
- * Pure facts about the erasure of a person (docs/contract.md 1): it waits, and may be stopped until its time; then the
+ * The statuses of a person's erasure (docs/contract.md 1). It waits, and may be stopped while it does; then the
  * person's rows are emptied (`erasing`), the key is destroyed (`erased`), and once the last backup of the keys has
- * expired no data is left anywhere (`complete`).
+ * expired no data is readable anywhere (`complete`).
  */
 export const erasureLaw = statusLaw({
   initial: ['waiting', 'erasing'],
@@ -42,6 +42,6 @@ export interface PersonErasureInput {
 
 /** The port to the workflows of erasures; implemented in `temporal/`, injected. */
 export interface ErasureWorkflows {
-  /** Starts the workflow of an erasure unless it runs. Throws when Temporal does not accept it in time. */
+  /** Starts an erasure's workflow unless it is running. Throws when Temporal does not accept it in time. */
   lookAfterErasure(erasureId: string): Promise<void>;
 }

@@ -15,9 +15,9 @@ interface ByOperator {
 }
 
 /**
- * Places a legal hold on a person; a waiting erasure keeps waiting. Throws NOT_FOUND; REQUEST_INVALID when there is one
- * already, or the person has been erased or was only invited; FORBIDDEN or UNAUTHENTICATED when permission or session
- * have ended since.
+ * Places a legal hold on a person; a waiting erasure keeps waiting. Throws NOT_FOUND; REQUEST_INVALID if there already
+ * is one, or the person has been erased or was only invited; FORBIDDEN or UNAUTHENTICATED if the permission or the
+ * session has ended since.
  */
 export async function placeLegalHold(em: EntityManager, placing: ByOperator & { note: string }): Promise<LegalHold> {
   const { caller, userId, note } = placing;
@@ -43,14 +43,14 @@ export async function placeLegalHold(em: EntityManager, placing: ByOperator & { 
   });
 }
 
-/** The legal hold on a person. Throws NOT_FOUND when there is none. */
+/** Returns the legal hold on a person. Throws NOT_FOUND when there is none. */
 export async function getLegalHold(em: EntityManager, userId: string): Promise<LegalHold> {
   return (await findStanding(em, userId)) ?? refuse('NOT_FOUND', 'The user is not under a legal hold');
 }
 
 /**
- * Lifts the legal hold on a person, as decisions are approved: by somebody who neither placed it nor is under it, with
- * a second factor. Throws NOT_FOUND, FORBIDDEN, and UNAUTHENTICATED when the session has ended since.
+ * Lifts the legal hold on a person. Like approving a decision, this needs a second factor and somebody who neither
+ * placed the hold nor is under it. Throws NOT_FOUND, FORBIDDEN, and UNAUTHENTICATED when the session has ended since.
  */
 export async function liftLegalHold(
   em: EntityManager,
@@ -79,7 +79,7 @@ export async function liftLegalHold(
 const findStanding = (em: EntityManager, userId: string): Promise<LegalHold | null> =>
   em.findOne(LegalHold, { user_id: userId, lifted_at: null }, { refresh: true });
 
-/** The person, with the lock that an erasure also takes; rows that refer to them can still be written. */
+/** Finds the person with the lock that an erasure also takes; it allows writing rows that refer to the person. */
 async function lockHeld(tx: EntityManager, userId: string): Promise<User> {
   await tx.execute('select from users where id = ? for no key update', [userId]);
   const user = await tx.findOne(User, userId, { refresh: true });
@@ -90,8 +90,7 @@ const tell = (tx: EntityManager, event: string, { caller, userId, requestId }: B
   recordAction(tx, { caller, requestId }, [event, 'HIGH'], ['user', userId]);
 
 /**
- * Why a person cannot be erased now, in words; null if nothing blocks it. Money and obligations need an owner,
- * decisions need their people, and an operator may have placed a legal hold.
+ * Returns what blocks the erasure of a person now, in words, or null: money, obligations, decisions, or a legal hold.
  */
 export async function findHold(em: EntityManager, userId: string): Promise<string | null> {
   const [row] = await em.execute<[{ hold: string | null }]>(`select hold_of_person(?) as hold`, [userId]);

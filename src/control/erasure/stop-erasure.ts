@@ -7,7 +7,7 @@ import { Erasure } from './erasure.entity.ts';
 
 /**
  * Stops a waiting erasure. Throws NOT_FOUND if the person has none, REQUEST_INVALID if the person has already been
- * erased, and FORBIDDEN or UNAUTHENTICATED if permission or session have ended since.
+ * erased, and FORBIDDEN or UNAUTHENTICATED if the permission or the session has ended since.
  */
 export async function stopErasure(
   em: EntityManager,
@@ -27,7 +27,7 @@ export async function stopErasure(
   });
 }
 
-/** The latest erasure of a person. Throws NOT_FOUND when there is none. */
+/** Returns the latest erasure of a person. Throws NOT_FOUND when there is none. */
 export async function getErasure(em: EntityManager, userId: string): Promise<Erasure> {
   const [erasure] = await em.find(
     Erasure,

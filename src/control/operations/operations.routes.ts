@@ -28,9 +28,9 @@ routes.get(
   {
     summary: 'Read the operators’ overview',
     description:
-      '`cases` wait for a person, by kind and age, including zeros; `backlog` is overdue work of the system. ' +
+      '`cases` counts items that wait for an operator, by kind and age, including zeros; `backlog` is overdue work. ' +
       '`clearing` is our balance at the provider, in our books and as reported by the provider now (null without an ' +
-      'answer); they may differ by money in transit and earlier differences, which `last_comparison` has evaluated. ' +
+      'answer); they may differ by money in transit and earlier differences, which `last_comparison` evaluates. ' +
       'docs/runbook explains what to do about each kind.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     answers: {
@@ -119,7 +119,7 @@ routes.put(
   {
     summary: 'Hold or release all transfers and refunds',
     description:
-      'While `enabled` is false no unsent transfer is sent, repetitions included: payouts of partners, withdrawals, ' +
+      'While `enabled` is false no unsent transfer is sent, retries included: payouts of partners, withdrawals, ' +
       'disbursements and refunds. New ones are accepted, reserve their money and stay `pending`. Transfers already ' +
       'sent continue. Needs no second person.',
     access: allow('read-event', { userTypes: ['platform'], role: 'platform_super_admin', scope: 'all' }),

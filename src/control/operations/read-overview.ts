@@ -51,7 +51,7 @@ export interface Overview {
 export interface OverviewPorts {
   gateways: Pick<Gateways, 'readBalance'>;
   workflows: { serverVersion(): Promise<string> };
-  /** Rows that wait for a person or a retry, by kind. */
+  /** Reads rows that wait for a person or a retry, by kind. */
   readBacklog(em: EntityManager): Promise<Backlog[]>;
 }
 
@@ -92,7 +92,7 @@ export async function readOverview(
   };
 }
 
-/** Undecided proposals: they lapse when they are too old, so they raise no alarm. */
+/** Counts pending decisions; they raise no alarm, because they expire. */
 async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
   const [row] = await em.execute<{ rows: number; oldest: Date | string | null }[]>(
     "select count(*)::int as rows, min(created_at) as oldest from decisions where status = 'pending'",

@@ -136,13 +136,13 @@ const kinds: Kind[] = [
   { type: 'event', table: 'events', text: "event || ' of ' || resource_type", by: [id] },
 ];
 
-/** A query for each kind of search key, so that each uses its index and reads no more rows than are shown. */
+/** Builds a query for each kind of search key, so that each uses its index and reads no more rows than are shown. */
 const selectOf = ({ type, table, text, at = 'created_at' }: Kind, condition: string): string =>
   `(select '${type}' as type, id, ${text} as text, ${at} as at from ${table} where ${condition} limit ${mostFound})`;
 
 /**
- * Resources with exactly this id, reference, external reference or provider's id, and the user with this e-mail address
- * in any case: newest first, at most 20. Throws KeysAway for an address whose digest cannot be computed now.
+ * Finds resources with exactly this id, reference, external reference or provider's id, and the user with this e-mail
+ * address in any case: newest first, at most 20. Throws KeysAway for an address whose digest cannot be computed now.
  */
 export async function search(
   em: EntityManager,

@@ -17,9 +17,9 @@ const keptForCauses = 'AM004';
 
 /**
  * Books money that the platform itself moved at the provider (a top-up, a withdrawal, a provider charge that no payment
- * explains), once per reference: needs two people. Its counter-account is fee revenue, the platform's own money there:
- * money owed to others cannot be withdrawn, except that of a person who was erased, whose account is then the
- * counter-account. One for a movement already booked, or for more than the balance, becomes `refused`.
+ * explains), once per reference; needs two operators. The counter-account is fee revenue, the platform's own money, as
+ * money owed to others cannot be withdrawn; for an erased person's money it is that person's account. A decision for a
+ * movement already booked, or for more than the balance, becomes `refused`.
  */
 export const bookingExternal: DecisionHandling<'book_external'> = {
   async look(em, gateways, { amount, reference, account_id: accountId }) {
@@ -66,8 +66,8 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
 };
 
 /**
- * How much may leave an erased person's account, in IDR; donations to the person's causes must stay. Throws
- * REQUEST_INVALID.
+ * Returns how much may leave an erased person's account, in IDR; donations to the person's causes must stay. Throws
+ * REQUEST_INVALID if it is not an erased person's account.
  */
 async function freeOfErased(em: EntityManager, accountId: string): Promise<Money> {
   if ((await findErasedOwner(em, accountId)) === null) {

@@ -1,6 +1,6 @@
 import { addMoney, compareMoney, type Money, subtractMoney } from '../../shared/money.ts';
 
-/** Pure facts about the comparison of gateway clearing with the provider's balance. Workflows use them too. */
+/** The arithmetic of comparing gateway clearing with the provider's balance. Workflows use it too. */
 
 /** Both balances at one moment, IDR, scale 4. */
 export interface ClearingMeasurement {
@@ -24,7 +24,7 @@ export interface Moved {
   spent: Money;
 }
 
-/** The same in our books, and the reservations of transfers that failed. */
+/** Money booked as received and spent, and the returned reservations of failed transfers. */
 export interface Booked extends Moved {
   returned: Money;
 }
@@ -38,8 +38,8 @@ export interface OffsetRange {
 }
 
 /**
- * The range that one measurement allows, given the money in transit: money booked as received just afterwards may
- * already have been at the provider, and money sent or booked as spent just afterwards may already have left it.
+ * Returns the range that one measurement allows, given the money in transit: money booked as received just afterwards
+ * may already have been at the provider, and money sent or booked as spent just afterwards may already have left it.
  */
 export function rangeOf(
   measured: Pick<ClearingMeasurement, 'providerBalance' | 'clearingBalance'>,
@@ -50,8 +50,9 @@ export function rangeOf(
 }
 
 /**
- * The difference not explained by money in transit, since the days that agreed: 0, or how much more (positive) or less
- * (negative) the provider has. Agreeing days narrow the range, so that small differences do not add up unnoticed.
+ * Returns the difference that money in transit does not explain, given the days that agreed: 0, or how much more
+ * (positive) or less (negative) the provider has. Agreeing days narrow the range, so that small differences do not add
+ * up unnoticed.
  */
 export function judgeRange(
   agreed: OffsetRange | null,

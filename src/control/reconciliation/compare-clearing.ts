@@ -15,7 +15,7 @@ import {
   rangeOf,
 } from './clearing.ts';
 
-/** How long before our books were read a journal may be dated that is committed after. */
+/** The longest time between a journal's date and its commit. */
 const longestTransactionSeconds = 60;
 const clearing = systemAccounts.gatewayClearing;
 
@@ -103,8 +103,8 @@ export function judgeClearing(em: EntityManager, { day }: { day: string }): Prom
 }
 
 /**
- * Money in transit when the provider was asked: bookings since our books were read, and transfers sent by then that are
- * still pending, or have since failed and been returned.
+ * Sums money in transit when the provider was asked: bookings since our books were read, and transfers sent by then
+ * that are still pending, or have since failed and been returned.
  */
 async function findUnderWay(tx: EntityManager, measured: ClearingMeasurement): Promise<Moved> {
   const { booked: before, answeredAt } = measured;

@@ -22,8 +22,8 @@ interface ReceiptRow {
 }
 
 /**
- * Differences in these payments of the provider: each one that succeeded must have a receipt of the same amount and
- * reference, and no other may have one, unless we have refunded it.
+ * Returns the differences in these payments of the provider: each successful payment must have a receipt of the same
+ * amount and reference; others may have one only if we refunded it.
  */
 export async function comparePayments(em: EntityManager, records: readonly ProviderRecord[]): Promise<Difference[]> {
   if (records.length === 0) return [];
@@ -57,7 +57,7 @@ export async function comparePayments(em: EntityManager, records: readonly Provi
   });
 }
 
-/** A payment that the provider took back is no longer ours, unless we refunded it ourselves. */
+/** Whether a receipt agrees with the provider's payment; a reversed payment agrees only if we refunded it. */
 function agrees(
   { state, reference, amount }: Pick<ReceiptRow, 'state' | 'reference' | 'amount'>,
   theirs: { status: ProviderRecord['status'] | ProviderPayment['status']; reference: string; amount: Money },
@@ -81,8 +81,8 @@ async function findOrders(em: EntityManager, references: readonly string[]): Pro
 }
 
 /**
- * A page of the period's receipts that are not among the provider's records, each looked up at the provider: returns
- * those that it does not know or reports differently. Throws ProviderUnknown.
+ * Looks up at the provider a page of the period's receipts that are not among its records; returns those that it does
+ * not have or reports differently. Throws ProviderUnknown.
  */
 export async function findMissingPayments(
   em: EntityManager,

@@ -18,7 +18,7 @@ interface PayoutRow {
 const isGone = (status: ProviderRecord['status']): boolean => status === 'failed' || status === 'reversed';
 
 /**
- * Which of these transfers failed or were returned although two people booked them, or although they are open
+ * Returns those of these transfers that failed or were returned and that two people have booked or that are open
  * differences (unknown or second transfers).
  */
 export async function findBookedAndGone(
@@ -37,9 +37,9 @@ export async function findBookedAndGone(
 }
 
 /**
- * Differences between these transfers of a provider and our payouts. A payout has one transfer: another live one under
- * its reference is always a difference; a second or unknown one that failed or was returned is not, nor is the outcome
- * of a payout that failed here before it was sent.
+ * Returns the differences between these transfers of a provider and our payouts. A payout has one transfer: another
+ * live transfer under its reference is always a difference; a second or unknown transfer that failed or was returned is
+ * not, nor is the outcome of a payout that failed here before it was sent.
  */
 export async function compareTransfers(
   em: EntityManager,
@@ -80,9 +80,9 @@ const agrees = (
   compareMoney(net_amount, theirs.amount) === 0;
 
 /**
- * A page of the payouts first sent in the period, whenever they were reserved, that are not among the provider's
- * records, each looked up at the provider: returns those that it does not know although they are pending or successful
- * here, and those that it reports differently. A failed payout without a record is correct. Throws ProviderUnknown.
+ * Looks up at the provider a page of the payouts first sent in the period that are not among its records; returns those
+ * that it does not have although they are pending or successful here, and those that it reports differently. A failed
+ * payout needs no record. Throws ProviderUnknown.
  */
 export async function findMissingTransfers(
   em: EntityManager,

@@ -6,7 +6,7 @@ import { recordEvent } from '../../platform/events/record-event.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { Reconciliation } from './reconciliation.entity.ts';
 
-/** The difference with this id, locked until the transaction ends. */
+/** Returns the difference with this id, locked until the transaction ends. */
 export function lockDifference(tx: EntityManager, id: string): Promise<Reconciliation> {
   return tx.findOneOrFail(Reconciliation, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
@@ -42,7 +42,7 @@ export async function explainDifference(
   });
 }
 
-/** The provider statuses of a payout that fit its records in this difference. */
+/** Returns the provider statuses of a payout that fit its records in this difference. */
 function statusesOf({ ours, theirs }: Reconciliation): string[] {
   if (!theirs) return ['refused'];
   const said = theirs.status === 'pending' ? 'accepted' : theirs.status;

@@ -5,7 +5,7 @@ import type { Evidence } from '../../money-out/decisions/decision.ts';
 import type { DecisionHandling } from '../../money-out/decisions/handling.ts';
 import { refuse } from '../../shared/errors.ts';
 
-/** Explains a difference with the provider's records. It moves no money, so one person is enough. */
+/** Explains a difference with the provider's records. Moves no money, so one operator is enough. */
 export const explainingDifference: DecisionHandling<'explain_difference'> = {
   async look(em, _, { reconciliation_id: id }) {
     const difference =
@@ -28,7 +28,7 @@ export const explainingDifference: DecisionHandling<'explain_difference'> = {
   },
 };
 
-/** Only the difference as it was proposed may be explained. */
+/** Returns a refusal if the difference has changed since the proposal, otherwise null. */
 const whyOther = (difference: Reconciliation, evidence: unknown): string | null =>
   isDeepStrictEqual(evidenceOf(difference), evidence) ? null : 'the difference has changed since';
 

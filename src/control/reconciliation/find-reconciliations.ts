@@ -11,7 +11,7 @@ export interface ReconciliationFilter {
   resource_type?: ReconciledResource | undefined;
 }
 
-/** Differences between our books and the provider's, newest first. */
+/** Lists differences between our books and the provider's, newest first. */
 export function findReconciliations(
   em: EntityManager,
   { day, state, resource_type }: ReconciliationFilter,

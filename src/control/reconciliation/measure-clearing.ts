@@ -1,7 +1,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { collectRow, gauge, type Metrics } from '../../platform/metrics/metrics.ts';
 
-/** Gauges of the last comparison of gateway clearing with the provider's balance, read at each scrape. */
+/** Registers gauges of the last comparison of gateway clearing with the provider's balance, read at each scrape. */
 export function measureClearingDifference(metrics: Metrics, orm: MikroORM): void {
   const difference = gauge(
     metrics,

@@ -3,7 +3,7 @@ import type { ProviderRecord } from '../../platform/gateway/gateway.ts';
 import { textArray } from '../../shared/postgres.ts';
 import type { Difference } from './reconciliation.ts';
 
-/** Each row may cost a call to the provider, and a run resumes page by page. */
+/** Maximum missing rows per page: each may cost a call to the provider, and a run resumes page by page. */
 export const missingPerPage = 50;
 
 /** Our rows per page that are searched for among the provider's records. */
@@ -46,8 +46,8 @@ interface Place {
 }
 
 /**
- * Which of these rows, in their order and `soughtPerPage` of them unless they are the last, are not among the records
- * of the day, up to `missingPerPage`; and the cursor of the next page.
+ * Returns those of these rows that are not among the day's records, up to `missingPerPage`, and the cursor of the next
+ * page. The rows are in order, and `soughtPerPage` of them unless they are the last.
  */
 export async function findMissing<Row extends Place>(
   em: EntityManager,

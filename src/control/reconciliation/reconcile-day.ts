@@ -35,7 +35,7 @@ interface Period {
 /**
  * Compares each provider's records of a day (UTC+7) with our books, in both directions and page by page, so that an
  * interrupted run can be resumed. Differences become rows and events; those of an earlier run that are gone become
- * `resolved`. It moves no money; it signals the workflow behind a difference, which asks the provider itself. Safe to
+ * `resolved`. Moves no money; signals the workflow behind a difference, which queries the provider itself. Safe to
  * repeat. `takenBy` names the run: while it is active, another one gets SERVICE_UNAVAILABLE. Throws ProviderUnknown
  * when a provider does not answer, once the others are compared.
  */
@@ -176,9 +176,9 @@ async function wakeOwners(
 }
 
 /**
- * Signals the workflow that waits under the reference. Money without one (its order is final or unknown) is booked like
- * any stray payment: a record lacks the payment method needed to look it up, so the provider is asked by reference. A
- * payment made without a reference stays open for people.
+ * Signals the workflow that waits for the reference. A payment without a waiting workflow (its order is final or
+ * unknown) is booked like any unmatched payment; its record lacks the payment method, so it is looked up by reference.
+ * A payment without a reference stays an open difference for operators.
  */
 async function wakeOwner(
   em: EntityManager,

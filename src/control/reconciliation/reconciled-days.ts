@@ -26,7 +26,10 @@ export interface DayRun {
 /** The first instant after a day (UTC+7). */
 export const endOfDay = (day: string): Date => new Date(startOfWesternIndonesiaDay(day).getTime() + dayMs);
 
-/** The end of each uncompared past day: of the last 31, from the platform's first event on, and older rows. */
+/**
+ * Query for the end of each past day not yet compared: the last 31 since the platform's first event, and older days
+ * with a row.
+ */
 export const unreconciledDays = `
   select (day + 1)::timestamp at time zone interval '7 hours' as since from (
     select generate_series(greatest(today - ${lookBackDays}, coalesce(first, today)), today - 1, interval '1 day')::date as day
@@ -37,10 +40,10 @@ export const unreconciledDays = `
     and coalesce((select bool_or(r.finished_at is null) from reconciled_days r where r.day = days.day), true)`;
 
 /**
- * The days to compare at `at` (ISO 8601): those of the last 31 not fully compared a day after their end, and those with
- * open differences or with records that were not final at the provider; oldest first, but those whose last run did not
- * finish come last. Yesterday (UTC+7) is the latest. A new platform begins with the day of its first event, and so does
- * a new provider.
+ * Returns the days to compare at `at` (ISO 8601): those of the last 31 not fully compared a day after their end, and
+ * those with open differences or with records that were not final at the provider. Oldest first, but days whose last
+ * run did not finish come last. Yesterday (UTC+7) is the latest. For a new platform or provider, the first is the day
+ * of the platform's first event.
  */
 export async function findDaysToReconcile(
   em: EntityManager,

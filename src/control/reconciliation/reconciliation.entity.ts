@@ -20,7 +20,7 @@ const ReconciliationSchema = defineEntity({
     note: p.string().length(300).nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
-    /** When a comparison last found it. */
+    /** When a comparison last found the difference. */
     met_at: p.datetime(),
   },
 });

@@ -2,8 +2,8 @@ import type { Money } from '../../shared/money.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
 /**
- * Pure facts about reconciliation (docs/contract.md 8). A difference that has changed or reappeared is open again; a
- * resolved one may still be explained, to close its payout's contradiction.
+ * The states of a difference (docs/contract.md 8). A changed or reappeared difference is open again; a resolved
+ * difference may still be explained, to close its payout's contradiction.
  */
 export const reconciliationLaw = statusLaw({
   initial: ['open'],
@@ -70,7 +70,7 @@ export interface Difference {
   reference: string;
   ours: Side | null;
   theirs: Side | null;
-  /** Whether it is a further live transfer under a reference of ours. */
+  /** Whether this is a further live transfer under one of our references. */
   isFurther?: boolean;
 }
 

@@ -27,9 +27,9 @@ export interface SettlementFacts {
 const batchSize = 1000;
 
 /**
- * The day's journals on the partner's balance, each with its effect on available and pending, and its fee. `pending`
- * includes reserved money. `amount` is gross: an increase plus the fee, a decrease less the fee or, if the balance does
- * not change, the amount moved within it.
+ * Query for the day's journals on the partner's balance, each with its effect on available and pending, and its fee.
+ * `pending` includes reserved money. `amount` is gross: an increase plus the fee, a decrease less the fee or, if the
+ * balance does not change, the amount moved within it.
  */
 const journalsOfDay = `select m.created_at, m.journal_id, j.kind, j.business_key, m.available, m.pending, f.fee,
     case when m.available + m.pending = 0 then abs(m.available)

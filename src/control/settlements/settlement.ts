@@ -14,7 +14,7 @@ export const settlementGroups = [
 
 export type SettlementGroup = (typeof settlementGroups)[number];
 
-/** The group of a journal kind: payments by their own steps, outgoing money by the steps of payouts. */
+/** Returns the group of a journal kind: payments by their own steps, outgoing money by the steps of payouts. */
 export function groupOf(kind: string): SettlementGroup {
   const [family = '', step = ''] = kind.split('.');
   if (family === 'partner-payment') return step === 'settled' ? 'paid' : step === 'released' ? 'settled' : 'other';

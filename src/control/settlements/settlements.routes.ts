@@ -32,7 +32,7 @@ routes.get(
       '(01:00 UTC+7 of the next) it never changes. With `Accept: text/csv` the lines are CSV under a header line.',
     access: partner('read-gateway'),
     params: z.object({
-      // Not validated here, so that an invalid date is refused as invalid and not as not found.
+      // Not validated here, because an invalid path parameter would be answered 404 instead of 400.
       day: z.string().meta({ override: { type: 'string', format: 'date' }, description: 'A day in UTC+7.' }),
     }),
     query: z.object({ bom: bomFlag() }),

@@ -14,7 +14,7 @@ export interface ArchiveOutcome {
   /** `absent`: neither the database nor the archive has this month. */
   state: 'archived' | 'archived before' | 'absent' | 'needed';
   rows: number;
-  /** The reason. */
+  /** Why the month is `needed`. */
   reason?: string;
 }
 
@@ -76,13 +76,13 @@ async function copy(em: EntityManager, storage: Storage, { table, month, partiti
   const [{ count }] = await withTime(em, budgets.database.migration, (tx) =>
     tx.execute<[{ count: string }]>(`select count(*) from months.${quoteName(partition)}`),
   );
-  if (Number(count) !== rows) throw new Error(`${partition} was changed while it was archived`);
+  if (Number(count) !== rows) throw new Error(`${partition} was changed while being archived`);
   const manifest: Manifest = { format: 1, table, month, columns, rows, parts };
   await storeObject(storage, { ...manifestObject(manifest), contentType: 'application/json' });
   return manifest;
 }
 
-/** Detaches and drops the month, and records its new location, in one transaction. Blocks readers only briefly. */
+/** Detaches and drops the partition and records the archive, in one transaction. Blocks readers only briefly. */
 function remove(em: EntityManager, { table, month, partition }: MonthPlace, manifest: Manifest): Promise<void> {
   const { key, sha256 } = manifestObject(manifest);
   const name = `months.${quoteName(partition)}`;
@@ -94,7 +94,7 @@ function remove(em: EntityManager, { table, month, partition }: MonthPlace, mani
       'select 1 from pg_trigger where tgrelid = ?::regclass and tgname = ?',
       [name, closed],
     );
-    if (trigger === undefined) throw new Error(`${partition} was opened while it was archived`);
+    if (trigger === undefined) throw new Error(`${partition} was opened while being archived`);
     await tx.execute(
       `insert into archived_months (table_name, month, first_id, next_id, rows, manifest_key, manifest_sha256)
        select ?, m, first_id_at(m at time zone 'UTC'), first_id_at((m + interval '1 month') at time zone 'UTC'), ?, ?, ?

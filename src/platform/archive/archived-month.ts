@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { sha256 } from '../../shared/digest.ts';
 
-/** Rows in one object of an archive. */
+/** Maximum rows per part. */
 export const rowsPerPart = 10_000;
-/** The maximum size of a part or manifest; a larger object is not ours. */
+/** The maximum size of a part or manifest; larger objects are rejected. */
 export const maximumObjectBytes = 256 * 1024 * 1024;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** An object of an archive: gzipped JSON lines, ordered by id. */
+/** One part of an archived month: gzipped JSON lines, ordered by id. */
 const Part = z.strictObject({
   key: z.string(),
   rows: z.int().min(1),
-  /** The object's size. */
+  /** The digest of the stored object. */
   sha256: digest,
-  /** The digest of its lines, since another version of gzip may compress them differently. */
+  /** The digest of the uncompressed lines, which another gzip version may compress differently. */
   lines_sha256: digest,
 });
 export type ArchivedPart = z.infer<typeof Part>;
@@ -33,11 +33,11 @@ export type Manifest = z.infer<typeof Manifest>;
 
 const prefixOf = (table: string, month: string): string => `archive/${table}/${month}/`;
 
-/** The key of a part. The name is derived from the content, so no object ever overwrites another. */
+/** Returns the key of a part. The name is derived from the content, so no object ever overwrites another. */
 export const partKey = (table: string, month: string, number: number, sha256Hex: string): string =>
   `${prefixOf(table, month)}${String(number).padStart(6, '0')}-${sha256Hex.slice(0, 16)}.jsonl.gz`;
 
-/** A manifest as an object, with its key. */
+/** Returns a manifest as a storable object, with its key. */
 export function manifestObject(manifest: Manifest): { key: string; content: Buffer; sha256: string } {
   const content = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   const hash = sha256(content);
@@ -48,7 +48,7 @@ export function manifestObject(manifest: Manifest): { key: string; content: Buff
   };
 }
 
-/** Reads a manifest. Throws if the object is not one. */
+/** Reads a manifest. Throws if the content is not a manifest. */
 export const parseManifest = (content: Buffer): Manifest => Manifest.parse(JSON.parse(content.toString()));
 
 /** Whether the text is a month, `YYYY-MM`. */

@@ -14,7 +14,7 @@ export interface MonthPlace {
   archived: { key: string; sha256: string; rows: number } | null;
 }
 
-/** The tables partitioned by month. */
+/** Finds the tables partitioned by month. */
 export async function findDividedTables(em: EntityManager): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'p' order by 1",

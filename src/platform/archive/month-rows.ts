@@ -8,14 +8,14 @@ import { type ArchivedPart, maximumObjectBytes, partKey, rowsPerPart } from './a
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Rows in the order of ids, as the lines of a part: equal rows always give equal text. */
+/** The rows of a part, ordered by id. Equal rows always give equal text. */
 export interface RowsOfPart {
   rows: number;
   /** JSON objects, each followed by a line feed; instants in UTC, with microseconds. */
   lines: string;
 }
 
-/** The columns of a table, in their order. */
+/** Returns a table's columns in order. */
 export async function findColumns(em: EntityManager, table: string): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
     `select attname as name from pg_attribute where attrelid = ?::regclass and attnum > 0 and not attisdropped
@@ -48,7 +48,7 @@ export async function* readParts(
   }
 }
 
-/** Stores a part, unless it is stored already, and reads it back. Throws when the content differs. */
+/** Stores a part unless it exists, and reads it back. Throws when the content differs. */
 export async function storePart(
   storage: Storage,
   place: { table: string; month: string; number: number },
@@ -73,7 +73,7 @@ export async function storeObject(
   await readObject(storage, { key, sha256: hash });
 }
 
-/** The content of an object. Throws, naming it, when it is missing or differs. */
+/** Returns an object's content. If it is missing or differs, throws an error that names it. */
 export async function readObject(storage: Storage, object: { key: string; sha256: string }): Promise<Buffer> {
   const content = await storage.read(object.key, maximumObjectBytes);
   if (content === null) throw new Error(`the object ${object.key} is not in the file store`);
@@ -81,7 +81,7 @@ export async function readObject(storage: Storage, object: { key: string; sha256
   return content;
 }
 
-/** The lines of a part. Throws as `readObject`. */
+/** Returns the lines of a part. Throws like `readObject`. */
 export async function readPart(storage: Storage, part: ArchivedPart): Promise<string[]> {
   const lines = gunzipSync(await readObject(storage, part)).toString();
   if (sha256(lines) !== part.lines_sha256) throw new Error(`the lines of ${part.key} are not what was archived`);

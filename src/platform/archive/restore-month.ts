@@ -18,9 +18,9 @@ export interface RestoreOutcome {
 }
 
 /**
- * Restores an archived month of one table from the file store, as the owner: its rows are loaded beside the table,
- * compared with the manifest, and then attached to it, all in one transaction. May be killed at any point and rerun.
- * Throws, naming the object, when one is missing or differs; the table is then unchanged.
+ * Restores an archived month of one table from the file store, as the owner: loads its rows into a separate table,
+ * compares them with the manifest, and attaches them, all in one transaction. Safe to kill at any point and rerun. If
+ * an object is missing or differs, throws an error that names it and leaves the table unchanged.
  */
 export async function restoreMonth(
   em: EntityManager,
@@ -36,7 +36,7 @@ export async function restoreMonth(
     if (bounds === null) return { table, state: 'there', rows: 0 };
     await load(tx, storage, place, manifest);
     await failpoint('restore.loaded');
-    // Give way to users of the table, and keep the loaded rows.
+    // If the table is busy, retries only the attaching, not the loading.
     await givingWay(() => tx.transactional((nested) => attach(nested, place, bounds)));
     await failpoint('restore.attached');
     return { table, state: 'restored', rows: manifest.rows };
@@ -49,8 +49,8 @@ interface Bounds {
 }
 
 /**
- * Waits for a concurrent run that restores the month; null when that one finished it. The record is deleted when this
- * transaction commits.
+ * Deletes the month's record in this transaction, after waiting for any concurrent restore. Returns null if that
+ * restore succeeded.
  */
 async function take(tx: EntityManager, { table, month }: MonthPlace): Promise<Bounds | null> {
   const [bounds] = await tx.execute<Bounds[]>(
@@ -60,7 +60,7 @@ async function take(tx: EntityManager, { table, month }: MonthPlace): Promise<Bo
   return bounds ?? null;
 }
 
-/** Loads the rows into a table of their own, and compares them. */
+/** Loads the rows into a separate table and compares them with the manifest. */
 async function load(tx: EntityManager, storage: Storage, { table, partition }: MonthPlace, manifest: Manifest) {
   const name = `months.${quoteName(partition)}`;
   const columns = manifest.columns.map(quoteName).join(', ');

@@ -5,9 +5,9 @@ import { parseManifest } from './archived-month.ts';
 import { readObject } from './month-rows.ts';
 
 export interface ArchiveVerdict {
-  /** Archived months of tables. */
+  /** The number of archived months, counted per table. */
   months: number;
-  /** Differences from the archive, as sentences. */
+  /** Differences from the archive, one sentence each. */
   differences: string[];
   /** Why the objects were not compared; null when they were. */
   objectsNotCompared: string | null;
@@ -22,8 +22,8 @@ interface ArchivedRow {
 }
 
 /**
- * Checks that every archived month is in the file store: its manifest, read in full, and each of its parts, by the
- * digest it was stored with. Does not throw when the file store is unavailable; the verdict reports it.
+ * Checks that the file store has every archived month: reads each manifest and compares each part's stored digest. If
+ * the file store is unavailable, the verdict reports that.
  */
 export async function verifyArchives(em: EntityManager, storage: Storage): Promise<ArchiveVerdict> {
   const rows = await em.execute<ArchivedRow[]>(
@@ -50,7 +50,10 @@ async function compare(storage: Storage, { table_name, month, rows, ...object }:
     return [told(error.message)];
   }
   const manifest = parseManifest(content);
-  const differences = manifest.rows === Number(rows) ? [] : [told(`has ${manifest.rows} rows there, and ${rows} here`)];
+  const differences =
+    manifest.rows === Number(rows)
+      ? []
+      : [told(`has ${manifest.rows} rows in its manifest but ${rows} in the database's record`)];
   for (const part of manifest.parts) {
     const stored = await storage.find(part.key);
     if (stored === null) differences.push(told(`the object ${part.key} is not in the file store`));

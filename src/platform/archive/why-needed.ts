@@ -2,22 +2,22 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { firstDayOf, partitionOf } from './archived-month.ts';
 import { quoteName } from './month-rows.ts';
 
-/** A condition for rows that are still needed, and the reason. Pending rows are never archived. */
+/** Per table: conditions for rows that are still needed, each with the reason. */
 const needed: Record<string, readonly [condition: string, reason: string][]> = {
   events: [
     [
       "impact = 'LOW' and event not in ('USER_LOGGED_IN', 'USER_LOGGED_OUT')",
-      'events of reads wait to be forgotten, which housekeeping does after 90 days',
+      'housekeeping has not yet deleted its read events, which it does after 90 days',
     ],
   ],
   gateway_callbacks: [
     ['delivered_at is null and unread is null', 'callbacks are undelivered'],
     ['body_sealed is not null', 'bodies of callbacks are still kept (BODIES_KEPT_DAYS)'],
     [
-      // They are delivered again when the payment becomes final.
+      // Callbacks are delivered again when their payment becomes final.
       `reference in (select id::text from payment_orders where status in ('PENDING', 'WAITING_PAYMENT')
          union all select id::text from partner_payments where status in ('PENDING', 'WAITING_PAYMENT'))`,
-      'payments that callbacks are about are open',
+      'callbacks refer to open payments',
     ],
   ],
   webhook_deliveries: [
@@ -27,8 +27,8 @@ const needed: Record<string, readonly [condition: string, reason: string][]> = {
 };
 
 /**
- * Why a month cannot be archived at all: it ended less than `afterMonths` months ago, or its last day is not sealed. Null
- * when it can.
+ * Returns why a month cannot be archived: it ended less than `afterMonths` months ago, or its last day is not sealed.
+ * Null if it can.
  */
 export async function whyTooEarly(em: EntityManager, month: string, afterMonths: number): Promise<string | null> {
   const [it] = await em.execute<[{ young: boolean; sealed: boolean }]>(
@@ -42,10 +42,10 @@ export async function whyTooEarly(em: EntityManager, month: string, afterMonths:
   return null;
 }
 
-/** Why the month of a table is still needed; null when it is not. */
+/** Returns why a table's month is still needed, or null if it is not. */
 export async function whyNeeded(em: EntityManager, table: string, month: string): Promise<string | null> {
   const reasons = needed[table];
-  if (reasons === undefined) return `nothing says when ${table} is no longer needed`;
+  if (reasons === undefined) return `no rule defines when ${table} is no longer needed`;
   for (const [condition, reason] of reasons) {
     const [found] = await em.execute<[{ is: boolean }]>(
       `select exists (select from months.${quoteName(partitionOf(table, month))} where ${condition}) as is`,

@@ -11,7 +11,7 @@ const CallbackSchema = defineEntity({
     event: p.text().nullable(),
     kind: p.text().$type<CallbackHint['kind']>().nullable(),
     reference: p.text().nullable(),
-    /** Why it could not be read; then it is not delivered to a workflow. */
+    /** Why the body could not be read; an unread callback is not delivered to a workflow. */
     unread: p.text().nullable(),
     /** SHA-256 of all received bytes, in hex. */
     body_digest: p.text(),

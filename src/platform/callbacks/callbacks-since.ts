@@ -1,7 +1,7 @@
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * The earliest time of callbacks about something created at this instant, so that earlier months need not be searched.
- * It is a day earlier, as a clock may be set back.
+ * Returns how far back to search for callbacks about a row created at this time: a day more, as a clock may be set
+ * back.
  */
 export const callbacksSince = (createdAt: Date): Date => new Date(createdAt.getTime() - dayMs);

@@ -1,14 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** The number of recent payments to examine, and their maximum age; fewer prove nothing. */
+/** The maximum and minimum number of recent payments to examine, and their maximum age. */
 const measured = { most: 20, least: 5, hours: 2 };
 /** One in this many settled payments may lack a callback, as single callbacks are sometimes late. */
 const oneMayBeMissing = 10;
 
-/**
- * Whether the provider's callbacks arrive: nearly all payments it recently confirmed had one. False when too few were
- * paid to judge.
- */
+/** Whether the provider's callbacks arrive: nearly all recent payments had one. False if too few were paid to judge. */
 export async function doCallbacksCome(em: EntityManager): Promise<boolean> {
   const [{ paid, told }] = await em.execute<[{ paid: number; told: number }]>(
     `select count(*)::int as paid, count(callback.told)::int as told

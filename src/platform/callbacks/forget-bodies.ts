@@ -7,8 +7,8 @@ import { canonicalId, isUuid } from '../../shared/uuid.ts';
 
 /**
  * Deletes the bodies of callbacks about a person's payments and withdrawals, which contain names and bank accounts.
- * Delivery does not read the body, so undelivered callbacks lose it, too. The person's rows must already be erased and
- * committed: a callback stored too late to be found here loses its body on delivery (`bodyKept`).
+ * Delivery does not read the body, so undelivered callbacks lose theirs, too. The person's rows must already be erased
+ * and committed: a callback stored too late to be found here loses its body on delivery (`bodyKept`).
  */
 export async function forgetCallbacksOf(em: EntityManager, userId: string): Promise<void> {
   await withTime(em, budgets.database.sweep, (tx) =>
@@ -24,7 +24,7 @@ export async function forgetCallbacksOf(em: EntityManager, userId: string): Prom
 }
 
 /**
- * The value for a callback's column `body_sealed` when it is delivered: null if its reference is a payment or a
+ * Returns the value for a callback's column `body_sealed` when it is delivered: null if its reference is a payment or a
  * withdrawal of an erased person.
  */
 export function bodyKept(reference: string | null | undefined): RawQueryFragment | undefined {
@@ -38,7 +38,7 @@ export function bodyKept(reference: string | null | undefined): RawQueryFragment
   );
 }
 
-/** Deletes the bodies of callbacks under these references, the ids of partners' orders. */
+/** Deletes the bodies of callbacks with these references, which are ids of partners' orders. */
 export async function forgetCallbacksAbout(em: EntityManager, references: readonly string[]): Promise<void> {
   await em.execute(
     'update gateway_callbacks set body_sealed = null where reference = any(?::text[]) and body_sealed is not null',

@@ -11,7 +11,7 @@ const longestWebhookId = 255;
 
 export interface ReceivedCallback {
   provider: string;
-  /** The header as received, in any form; undefined without one. */
+  /** The webhook id header as received; undefined if absent. */
   webhookId: string | undefined;
   body: CallbackBody;
   reading: CallbackReading;
@@ -24,8 +24,8 @@ export interface StoredCallback {
 }
 
 /**
- * Stores any callback before it is answered, once per id and body (without an id, the body's digest is the id). A
- * different body under the same id is another callback. The bytes are sealed. Returns null for one that is already
+ * Stores a callback before it is answered, once per id and body (without an id, the body's digest is the id). A
+ * different body under the same id is another callback. Seals the bytes. Returns null if the callback is already
  * stored.
  */
 export async function storeCallback(

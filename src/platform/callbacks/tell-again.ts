@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { callbacksSince } from './callbacks-since.ts';
 
 /**
- * In the transaction that makes a payment final: marks its payment callbacks without a receipt as undelivered. While
- * the payment was open they only signalled its workflow, and the provider may not have listed their money when the
- * workflow last asked; now each starts its own receipt workflow, which keeps asking. Incrementing the attempts prevents
- * a delivery in progress from marking its callback delivered.
+ * Marks a payment's callbacks without a receipt as undelivered, in the transaction that makes the payment final. While
+ * it was open, they only signalled its workflow, and the provider may not have listed their money when the workflow
+ * last asked; now each starts its own receipt workflow, which keeps asking. Incrementing the attempts prevents a
+ * delivery in progress from marking its callback delivered.
  */
 export async function tellAgain(
   tx: EntityManager,

@@ -35,7 +35,7 @@ const migrationSchema = z
       'MIGRATION_KEYS_DATABASE_URL',
     ] as const) {
       if (sampleValues.test(env[name] ?? '')) {
-        ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample of .env.example' });
+        ctx.addIssue({ code: 'custom', path: [name], message: 'is the sample value from .env.example' });
       }
     }
   });
@@ -52,8 +52,8 @@ export interface MigrationConfig {
 }
 
 /**
- * The configuration of `npm run migrate`. The owners' URLs are MIGRATION_DATABASE_URL, falling back to DATABASE_URL,
- * and MIGRATION_KEYS_DATABASE_URL, falling back to KEYS_DATABASE_URL.
+ * Reads the configuration of `npm run migrate`. The owners' URLs are MIGRATION_DATABASE_URL, falling back to
+ * DATABASE_URL, and MIGRATION_KEYS_DATABASE_URL, falling back to KEYS_DATABASE_URL.
  */
 export function readMigrationConfig(env: NodeJS.ProcessEnv = process.env): MigrationConfig {
   const config = parse(migrationSchema, withFiles(env));
@@ -79,8 +79,8 @@ const reconciliationSchema = z
   .superRefine(complainAboutTls);
 
 /**
- * The configuration of `npm run reconcile`: the database, Temporal and the provider. Read from the environment when it
- * names a database, otherwise from the stack that runs on `DATA_DIR`. Throws ConfigError when there is none.
+ * Reads the configuration of `npm run reconcile`: the database, Temporal and the provider. Uses the environment if it
+ * names a database, otherwise the stack running on `DATA_DIR`. Throws ConfigError if there is none.
  */
 export function readReconciliationConfig(): z.infer<typeof reconciliationSchema> {
   const env = withFiles(process.env);
@@ -108,8 +108,8 @@ const operatorSchema = z
 export type OperatorConfig = z.infer<typeof operatorSchema>;
 
 /**
- * The configuration of operators' commands that use only the database: the database, and for some the encryption keys.
- * Read from the environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
+ * Reads the configuration of operators' commands that use only the database: its URL, and for some the encryption keys.
+ * Uses the environment if it names a database, otherwise the stack running on `DATA_DIR`.
  */
 export function readOperatorConfig(): OperatorConfig {
   const env = withFiles(process.env);
@@ -130,8 +130,8 @@ export interface VerificationConfig extends z.infer<typeof verificationSchema> {
 }
 
 /**
- * The configuration of `npm run verify`: a database to read, the object store, and the seal keys. Read from the
- * environment when it names a database, otherwise from the stack that runs on `DATA_DIR`.
+ * Reads the configuration of `npm run verify`: a database to read, the object store, and the seal keys. Uses the
+ * environment if it names a database, otherwise the stack running on `DATA_DIR`.
  */
 export function readVerificationConfig(): VerificationConfig {
   const env = withFiles(process.env);
@@ -145,7 +145,7 @@ const archiveSchema = z
     NODE_ENV: environment,
     ...databases,
     ...storage,
-    /** Full months between the end of a month and its archiving; if unset, nothing is archived. */
+    /** Full months after which a month is archived; if unset, nothing is archived. */
     ARCHIVE_AFTER_MONTHS: z.coerce.number().int().min(4).max(1200).optional(),
     FAILPOINTS: schema.shape.FAILPOINTS,
   })
@@ -158,13 +158,13 @@ export interface ArchiveConfig extends z.infer<typeof archiveSchema> {
   owner: string;
 }
 
-/** The configuration for archiving and restoring months: the database as its owner, and the object store. */
+/** Reads the configuration for archiving and restoring months: the database as its owner, and the object store. */
 export function readArchiveConfig(env: NodeJS.ProcessEnv = process.env): ArchiveConfig {
   const config = parse(archiveSchema, withFiles(env));
   return { ...config, owner: ownersUrl('DATABASE_URL', config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL) };
 }
 
-/** The database URL for people who read by hand: the reader role's when READER_DATABASE_URL is set. */
+/** Returns the database URL for manual queries: READER_DATABASE_URL if set, otherwise DATABASE_URL. */
 export function readDatabaseToRead(): string {
   const env = withFiles(process.env);
   const config = parse(
@@ -174,7 +174,7 @@ export function readDatabaseToRead(): string {
   return must(config.READER_DATABASE_URL ?? config.DATABASE_URL, 'a database is configured');
 }
 
-/** Temporal's address for its own CLI: from the environment, otherwise from the stack that runs on `DATA_DIR`. */
+/** Reads Temporal's address for its CLI from the environment, otherwise from the stack running on `DATA_DIR`. */
 export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESPACE: string } {
   const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = 'default' } = process.env.TEMPORAL_ADDRESS
     ? process.env
@@ -182,7 +182,7 @@ export function readTemporalPlace(): { TEMPORAL_ADDRESS: string; TEMPORAL_NAMESP
   return { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
 }
 
-/** The environment of the stack that runs on `DATA_DIR`. */
+/** Reads the environment of the stack running on `DATA_DIR`. */
 function readRunning(): Record<string, string> {
   const file = join(dataDirectory(), 'environment.json');
   let running: { pid: number; environment: Record<string, string> };

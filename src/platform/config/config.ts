@@ -46,8 +46,8 @@ export const schema = z
     DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
     ...temporalServer,
     /**
-     * Whether work counts as due when Temporal's timer fires, whatever the database's clock: Temporal's test server
-     * skips time.
+     * Whether work counts as due when Temporal's timer fires, regardless of the database's clock, because Temporal's
+     * test server skips time.
      */
     TEMPORAL_SKIPS_TIME: flag.default(false),
     TEMPORAL_UI_URL: z.url().optional(),
@@ -88,13 +88,13 @@ export const schema = z
     /** Newest first. */
     DATA_ENCRYPTION_KEYS: namedKeys,
     ...sealing,
-    /** The mail server; without one, mails wait. Its password, if any, is in the URL. */
+    /** The mail server, with any password; if unset, emails stay queued. */
     SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
     MAIL_FROM: z
       .string()
       .regex(/^([^<>@\r\n]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'is an address, or Name <address>')
       .optional(),
-    /** The token that the sender of bounced mail presents. */
+    /** The token required from the sender of bounce reports. */
     MAIL_BOUNCES_TOKEN: z.string().min(16).optional(),
     WEBHOOK_ALLOW_LOOPBACK: flag.default(false),
     WEBHOOK_PORTS: list.pipe(z.array(z.coerce.number<string>().int().min(1).max(65_535))).default([]),
@@ -109,7 +109,7 @@ export const schema = z
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-    // As its specification says, anything but `true` is false.
+    // Per OpenTelemetry's specification, any value but `true` is false.
     OTEL_SDK_DISABLED: z
       .string()
       .default('false')
@@ -146,7 +146,7 @@ export const schema = z
     }
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
-      ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed with the other one' });
+      ctx.addIssue({ code: 'custom', path: [missing], message: 'must be set if its counterpart is' });
     }
   });
 
@@ -191,7 +191,7 @@ function refuseUnsafe(
     if (env[name]?.some(({ key }) => key.every((byte) => byte === 0))) complain(name, 'must not be all zeros');
   }
   for (const name of secretVariables) {
-    if (sampleValues.test(env[name] ?? '')) complain(name, 'is the sample of .env.example');
+    if (sampleValues.test(env[name] ?? '')) complain(name, 'is the sample value from .env.example');
   }
 }
 
@@ -201,9 +201,9 @@ export const configVariables: readonly string[] = Object.keys(schema.shape);
 export type Config = z.infer<typeof schema>;
 
 /**
- * An environment with values read from files: for each variable, `<name>_FILE` may name a file that holds it, as
- * container platforms mount secrets; its trailing line feed is ignored. Throws ConfigError for an unreadable file, and
- * for a variable that is also set itself.
+ * Returns the environment with values read from files: `<name>_FILE` may name a file with the value of `<name>`, as
+ * container platforms mount secrets. Ignores the trailing line feed. Throws ConfigError if a file is unreadable or both
+ * variables are set.
  */
 export function withFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const complaints: string[] = [];

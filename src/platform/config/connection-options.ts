@@ -30,7 +30,7 @@ export const certificateFiles = [
   'TEMPORAL_TLS_CLIENT_KEY_PATH',
 ] as const;
 
-/** The errors in these variables; each names its variable. */
+/** Returns the errors in these variables, each with its variable. */
 export function complaintsAbout(env: TemporalEnvironment): { name: string; message: string }[] {
   const complaints: { name: string; message: string }[] = [];
   const complain = (name: string, message: string) => complaints.push({ name, message });
@@ -59,7 +59,7 @@ const asksForTls = (env: TemporalEnvironment): boolean =>
       certificateFiles.some((name) => env[name]),
   );
 
-/** The options of a connection. Any TLS setting or an API key turns on TLS. */
+/** Builds the options of a connection. Any TLS setting or an API key turns on TLS. */
 export function connectionOptions(env: TemporalEnvironment): TemporalConnectionOptions {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_TLS_SERVER_NAME: name, TEMPORAL_API_KEY: apiKey } = env;
   const [ca, crt, key] = certificateFiles.map((file) => env[file] && readFileSync(env[file])) as [

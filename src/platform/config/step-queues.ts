@@ -1,6 +1,6 @@
 /**
- * The kinds of activities by what they wait for, which decides their task queue and its slots. Workflows and ledger
- * activities use the configured task queue, each other kind its own, so that no kind waits behind another.
+ * The kinds of activities, by what they wait for. Workflows and ledger activities use the configured task queue; each
+ * other kind has its own queue and slots, so that no kind waits behind another.
  */
 export const stepQueues = ['ledger', 'provider', 'webhooks', 'background'] as const;
 export type StepQueue = (typeof stepQueues)[number];
@@ -9,5 +9,5 @@ export type StepQueue = (typeof stepQueues)[number];
 export const taskQueueOf = (taskQueue: string, queue: StepQueue): string =>
   queue === 'ledger' ? taskQueue : `${taskQueue}-${queue}`;
 
-/** Maximum concurrent local calls of one step that wait for the provider, per worker. */
+/** Maximum concurrent local activities of one type that wait for the provider, per worker. */
 export const boundOfLocal = 30;

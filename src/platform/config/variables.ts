@@ -56,14 +56,14 @@ export const storage = {
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
 };
 
-/** Half a key would be ignored silently, and the process would run under another identity. */
+/** Reports an incomplete key, which would silently be ignored and leave the process with another identity. */
 export function complainAboutStorage(
   env: { S3_ACCESS_KEY_ID?: string | undefined; S3_SECRET_ACCESS_KEY?: string | undefined },
   ctx: Complaints,
 ): void {
   if ((env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined)) return;
   const missing = env.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
-  ctx.addIssue({ code: 'custom', path: [missing], message: 'is needed with the other one' });
+  ctx.addIssue({ code: 'custom', path: [missing], message: 'must be set if its counterpart is' });
 }
 
 /** Temporal's address, TLS and credentials; see `connection-options.ts`. */

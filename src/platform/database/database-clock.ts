@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { must } from '../../shared/assert.ts';
 
 /**
- * The database's clock, shared by all processes: times in rows, and waits counted from them, use it. A process's own
- * clock may be hours off.
+ * Reads the database's clock, which all processes share: times in rows, and waits counted from them, use it. A
+ * process's own clock may be hours off.
  */
 export async function readDatabaseClock(em: EntityManager): Promise<Date> {
   const [row] = await em.execute<{ now: Date | string }[]>('select clock_timestamp() as now');
@@ -16,8 +16,8 @@ export interface DueBy {
 }
 
 /**
- * By how many milliseconds a step runs before `due`, by the database's clock; 0 when it is due. The step cannot trust
- * that it was started on time: anyone with access to Temporal can start it, and Temporal's clock may be wrong.
+ * Returns how many milliseconds remain until `due` by the database's clock; 0 if it is due. A step may run early:
+ * anyone with access to Temporal can start it, and Temporal's clock may be wrong.
  */
 export async function earliness(em: EntityManager, due: Date, { skipsTime }: DueBy): Promise<number> {
   if (skipsTime) return 0;

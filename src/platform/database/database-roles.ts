@@ -19,10 +19,10 @@ export const rolesOf = {
   keys: [keysRole],
 } as const satisfies Record<string, readonly DatabaseRole[]>;
 
-/** Passwords for roles to create; a role without one cannot log in by password until it has one. */
+/** Passwords for roles to create; a role without one cannot log in with a password. */
 export type RolePasswords = Partial<Record<DatabaseRole, string>>;
 
-/** The password in a database URL, if the URL names this role. */
+/** Returns the password in a database URL, if the URL names this role. */
 export function passwordFor(role: DatabaseRole, url: string | undefined): RolePasswords {
   if (url === undefined) return {};
   const { username, password } = new URL(url);
@@ -30,9 +30,8 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
 }
 
 /**
- * Creates missing roles; existing ones keep their passwords. Roles belong to the whole cluster, and two of its
- * databases may be migrated at once. Throws ConfigError, with the statements to run instead, when this role may not
- * create roles.
+ * Creates missing roles; existing ones keep their passwords. Tolerates concurrent migrations of two databases in one
+ * cluster, which share roles. If this role may not create roles, throws ConfigError with the statements to run instead.
  */
 export async function createRoles(
   tx: EntityManager,
@@ -51,7 +50,7 @@ export async function createRoles(
     const statements = missing.map(({ name }) => `create role ${name} login password '...';`).join(' ');
     throw new ConfigError(
       `The role ${me.name} may not create roles, and ${missing.map(({ name }) => name).join(' and ')} must exist. ` +
-        `Let an administrator of the database run: ${statements} Then run "npm run migrate" again.`,
+        `Ask a database administrator to run: ${statements} Then run "npm run migrate" again.`,
     );
   }
   for (const { name } of missing) {
@@ -87,15 +86,15 @@ export async function refuseUnlessOwner(
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * The statements that restrict a database to our roles and forbid temporary tables, which would shadow ours. These
- * rights belong to the database itself; a database created from it as a template lacks them.
+ * Returns the statements that restrict a database to our roles and forbid temporary tables, which would shadow ours.
+ * These rights belong to the database itself; a database created from it as a template lacks them.
  */
 export const databaseRights = (database: string, roles: readonly DatabaseRole[]): string[] => [
   `revoke all on database ${quote(database)} from public`,
   `grant connect on database ${quote(database)} to ${roles.join(', ')}`,
 ];
 
-/** The statements of `databaseRights` if the manager's database still needs them; otherwise none. */
+/** Returns the statements of `databaseRights` if the manager's database still needs them; otherwise none. */
 export async function missingRights(
   tx: EntityManager,
   database: string,

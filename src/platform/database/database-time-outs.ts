@@ -60,13 +60,13 @@ const statementOf = (role: string, database: string, name: string, value: string
   `alter role ${quote(role)} in database ${quote(database)} set ${name} = ${value}`;
 
 /**
- * The statements that set a role's default time-outs and keep secrets out of the log, in one database rather than the
- * whole cluster, where other programs may use the same role. A copy of the database lacks them.
+ * Returns the statements that set a role's default time-outs and keep secrets out of the log, in one database rather
+ * than the whole cluster, where other programs may use the same role. A copy of the database lacks them.
  */
 export const roleSettings = (role: string, database: string): string[] =>
   Object.entries({ ...timeOuts, ...quietLog }).map(([name, value]) => statementOf(role, database, name, value));
 
-/** The statements of `roleSettings` still to run; separately, those that an owner usually may not run. */
+/** Returns the statements of `roleSettings` still to run, and separately those that owners usually may not run. */
 export async function missingSettings(
   tx: EntityManager,
   role: string,
@@ -85,7 +85,7 @@ export async function missingSettings(
   return { timeOuts: missing(timeOuts), quietLog: missing(quietLog) };
 }
 
-/** Throws, naming each setting that differs from the role's budget, unless this connection has them all. */
+/** Throws an error naming each time-out of this connection that differs from the role's budget. */
 export async function refuseOtherTimeOuts(em: EntityManager): Promise<void> {
   const rows = await em.execute<{ name: string; ms: number; role: string; database: string }[]>(
     `select name, setting::int as ms, current_user as role, current_database() as database from pg_settings
@@ -94,7 +94,7 @@ export async function refuseOtherTimeOuts(em: EntityManager): Promise<void> {
   const wrong = names.flatMap((name) => {
     const row = rows.find((candidate) => candidate.name === parameters[name]);
     const expected = budgets.database.role[name];
-    return row?.ms === expected ? [] : [`${parameters[name]} is ${row?.ms ?? 'not known'} and not ${expected} ms`];
+    return row?.ms === expected ? [] : [`${parameters[name]} is ${row?.ms ?? 'unknown'} instead of ${expected} ms`];
   });
   if (wrong.length === 0) return;
   throw new Error(

@@ -20,8 +20,8 @@ const parameters: readonly string[] = ['sslmode', 'sslrootcert'];
 const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
 /**
- * Why a database's URL is refused: an unknown parameter or `sslmode`, an unreadable certificate, or, in production, a
- * remote database without an encryption setting. Null when it is valid.
+ * Returns why a database's URL is refused: an unknown parameter or `sslmode`, an unreadable certificate, or, in
+ * production, a remote database without an encryption setting. Null if it is valid.
  */
 export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduction: boolean }): string | null {
   if (!URL.canParse(url)) return null;
@@ -49,9 +49,9 @@ export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduct
 }
 
 /**
- * The TLS settings of a database's URL: `require` encrypts, `verify-ca` accepts only certificates of the authority
- * (`sslrootcert`, or those that Node trusts), `verify-full` only the host's own. `require` with `sslrootcert` is
- * `verify-ca`.
+ * Returns the TLS settings of a database's URL: `require` encrypts, `verify-ca` also requires a certificate from the
+ * authority in `sslrootcert` (or one that Node trusts), and `verify-full` also checks its host name. `require` with
+ * `sslrootcert` means `verify-ca`.
  */
 export function tlsOf(url: string): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url);
@@ -63,14 +63,14 @@ export function tlsOf(url: string): ConnectionOptions | false {
   return {
     rejectUnauthorized: true,
     ...(authority !== null && { ca: readFileSync(authority, 'utf8') }),
-    // The name to match against the certificate; an IP address cannot be one.
+    // The host name to match against the certificate; SNI does not allow an IP address.
     ...(mode === 'verify-full' ? { host, ...(isIP(host) === 0 && { servername: host }) } : anyHost),
   };
 }
 
 const anyHost: ConnectionOptions = { checkServerIdentity: () => undefined };
 
-/** The URL without the parameters that `tlsOf` reads, for clients that would interpret them differently. */
+/** Returns the URL without the parameters that `tlsOf` reads, for clients that would interpret them differently. */
 export function withoutParameters(url: string): string {
   const bare = new URL(url);
   bare.search = '';

@@ -12,10 +12,9 @@ const isSubmittable = (config: unknown): boolean =>
   typeof config === 'object' && config !== null && 'submit' in config && typeof config.submit === 'function';
 
 /**
- * Makes a connection pass each result to a callback of ours, which resolves a promise. With the promise that `pg`
- * itself creates, setting its callback on an existing query, V8 promotes every result to the old generation; collecting
- * that took a busy API tens of milliseconds every second. `test/platform/database/garbage.full.test.ts` measures this;
- * the reason in V8 is unknown.
+ * Makes a connection pass each result to our own callback, which resolves a promise. With the promise that `pg`
+ * creates, V8 promotes every result to the old generation, and a busy API spent tens of milliseconds a second on
+ * collecting them. `test/platform/database/garbage.full.test.ts` measures this; the reason in V8 is unknown.
  */
 function askByCallback(client: PoolClient): void {
   const query = client.query.bind(client);
@@ -32,7 +31,7 @@ interface Pool {
   on(event: 'connect', listener: (client: LimitedClient) => void): unknown;
 }
 
-/** Innermost first. */
+/** Wraps the client's `query`, innermost wrapper first. */
 function prepareConnection(client: LimitedClient, url: string): void {
   askByCallback(client);
   prepareMarkedStatements(client);
@@ -62,7 +61,7 @@ export interface DatabaseOptions {
   log?: (message: string) => void;
 }
 
-/** The ORM's options for one database and its contents. */
+/** Builds the ORM's options for one database and its contents. */
 export function connectionTo(
   { entities, migrations }: Contents,
   { url, poolSize, connectWithinMs, log }: DatabaseOptions,
@@ -74,7 +73,7 @@ export function connectionTo(
     migrations: {
       migrationsList: [...migrations],
       tableName: 'schema_migrations',
-      // Each in its own transaction, except those that declare that they cannot be.
+      // Each migration runs in its own transaction unless it opts out.
       transactional: true,
       allOrNothing: false,
       snapshot: false,

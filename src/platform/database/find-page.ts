@@ -33,9 +33,8 @@ const columns = ['"row".created_at', '"row".id'] as const;
 
 /**
  * Reads a page of a list (`readFresh`) in the order of creation, with the total number of matches, and `next` when more
- * rows follow (docs/contract.md 0). A page past the end is empty. An `after` that is an id names a row `within` the
- * list, whether it matches the filter or not; without `within`, a matching row. Throws REQUEST_INVALID when there is no
- * such row.
+ * rows follow (docs/contract.md 0). A page past the end is empty. If `after` is an id, it must belong to a row `within`
+ * the list, filtered out or not; without `within`, to a matching row. Otherwise throws REQUEST_INVALID.
  */
 export function findPage<T extends Created>(
   em: EntityManager,

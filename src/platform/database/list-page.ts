@@ -37,8 +37,8 @@ const valuesOf = (conditions: readonly Condition[]): unknown[] => conditions.fla
 
 /**
  * Reads a page of rows (`readFresh`) ordered by `instant`, the total number of matches, and `next` when more rows
- * follow. The table has `id` and that column. An `after` that is an id names a row `within` the list. Throws
- * REQUEST_INVALID when there is no such row.
+ * follow. The table has `id` and that column. If `after` is an id, it must belong to a row `within` the list; otherwise
+ * throws REQUEST_INVALID.
  */
 export const listPage = <Row extends object>(
   em: EntityManager,
@@ -63,7 +63,7 @@ async function readPage<Row extends object>(
   const offset = further === undefined ? (BigInt(page) - 1n) * BigInt(limit) : 0n;
   const ordered = `order by row.${instant} ${order}, row.id ${order}`;
   const cut = `${filterOf(listed)} ${ordered} limit ${limit + 1} offset ${offset}`;
-  // For a page by number, the rows before it come from an index alone, if one has the filtered columns.
+  // For a page by number, an index with the filtered columns lets the preceding rows be skipped by an index-only scan.
   const read = await em.execute<(Row & Placed)[]>(
     offset === 0n
       ? `select ${columns}, ${position} from ${table} ${cut}`

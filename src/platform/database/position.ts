@@ -47,13 +47,13 @@ export const comesAfter = (instant: string, id: string, order: 'asc' | 'desc'): 
 
 export const paramsOf = ({ at, id }: Position): [string, string] => [at, id];
 
-/** The `next` that names a position and carries the count. */
+/** Returns the `next` with this position and count. */
 export function nextOf(position: string, counted?: Counted): string {
   const text = counted === undefined ? position : `${position} ${counted.total} ${counted.question}`;
   return `${form}${Buffer.from(text).toString('base64url')}`;
 }
 
-/** The position that a `next` names; undefined for anything else, such as an id. */
+/** Returns the position in a `next`; undefined for anything else, such as an id. */
 export function readNext(next: string): Position | undefined {
   if (!next.startsWith(form)) return undefined;
   const position = Buffer.from(next.slice(form.length), 'base64url').toString();
@@ -73,9 +73,9 @@ function isInstant(at: string): boolean {
 }
 
 /**
- * Where a page starts: the position that `after` names as a `next`, whether its row still exists or not, or that of the
- * row with this id, which `find` looks up among those that the caller may list. Undefined without `after`. Throws the
- * same REQUEST_INVALID for a deleted, a foreign and an unknown row.
+ * Returns where a page starts: the position in `after` if it is a `next`, even if its row was deleted; otherwise the
+ * position of the row with this id, which `find` looks up among the rows that the caller may list. Undefined without
+ * `after`. Throws the same REQUEST_INVALID for a deleted, a foreign and an unknown row.
  */
 export async function startOfPage(
   after: string | undefined,
@@ -90,8 +90,8 @@ export async function startOfPage(
 }
 
 /**
- * The number of all matches: as carried by `next` if the page was reached by one, otherwise from `count`. So reading a
- * list to its end counts it once.
+ * Returns the number of all matches: from the `next` that led to this page, otherwise from `count`. Reading a list to
+ * its end thus counts it once.
  */
 export async function countOnce(
   start: Position | undefined,
@@ -102,7 +102,7 @@ export async function countOnce(
   return start?.counted?.question === question ? start.counted : { total: await count(), question };
 }
 
-/** The query as text, including its SQL fragments, which JSON omits or truncates. */
+/** Returns the query as text, including its SQL fragments, which JSON omits or truncates. */
 const textOf = (asked: unknown): string =>
   JSON.stringify(asked, function (this: Record<string, unknown>, key, value: unknown) {
     const fragment = RawQueryFragment.getKnownFragment(this[key]);
@@ -115,7 +115,7 @@ const textOf = (asked: unknown): string =>
     return conditions.length === 0 ? value : { ...value, conditions };
   });
 
-/** The rows of a page and its `next`, from the rows read for it: up to one more than the page. */
+/** Returns a page's rows and its `next`. `read` has up to one row more than the page. */
 export function cutPage<Row extends Placed>(
   read: readonly Row[],
   limit: number,

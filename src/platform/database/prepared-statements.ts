@@ -30,8 +30,8 @@ function textOf(sql: string): string {
 /**
  * Runs a statement of the hot path, in the manager's transaction if there is one. Each connection prepares it once and
  * sends its parameters separately, whereas `em.execute` writes them into a new text each time. Only for constant
- * statements, never for ones built from a request, as each is cached forever; every `?` is a parameter. Throws for a
- * statement that selects `*`: it would fail on every connection once a migration added a column.
+ * statements, as each is cached forever; every `?` is a parameter. Throws for `select *`, which would fail on every
+ * connection once a migration added a column.
  */
 export async function executePrepared<Row>(
   em: EntityManager,
@@ -50,8 +50,7 @@ export async function executePrepared<Row>(
 }
 
 /**
- * All columns of an entity's table, named for `executePrepared`, such as `p.id, p.status`: only those that this release
- * has.
+ * Lists the columns of an entity's table that this release defines, such as `p.id, p.status`, for `executePrepared`.
  */
 export const columnsOf = <T extends object>(em: EntityManager, entity: EntityClass<T>, alias: string): string =>
   em

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 /** Sorts before every id. */
 const first = '00000000-0000-0000-0000-000000000000';
 
-/** The ids of a query, in order, a batch at a time; its parameters are `params` and the last id read. */
+/** Yields a query's ids in order and in batches. The query's parameters are `params` and the last id read. */
 export async function* readIdsInParts(
   em: Pick<EntityManager, 'execute'>,
   query: string,

@@ -6,8 +6,9 @@ import { beginOnReplica, tellOfAnswer, tellOfFailure } from './replica.ts';
 
 /**
  * Reads parts from one snapshot of the database, in its own transaction, which may last as long as a download: on the
- * replica if it has everything committed before, otherwise on the primary. Holds a connection until the parts are read
- * to the end or `return` is called. A read that fails on the replica before its first part is repeated on the primary.
+ * replica if it has replayed everything committed before, otherwise on the primary. Holds a connection until the parts
+ * are read to the end or `return` is called. A read that fails on the replica before its first part is repeated on the
+ * primary.
  */
 export async function* readInSnapshot<Part>(
   em: EntityManager,
@@ -32,7 +33,7 @@ export async function* readInSnapshot<Part>(
       // Another snapshot would not match the parts already returned.
       if (handedOn) throw error;
     } finally {
-      // In the background: it waits for any statement still running there.
+      // Not awaited, because it waits for any statement still running there.
       void parts.return().catch(() => undefined);
     }
   }
@@ -41,7 +42,7 @@ export async function* readInSnapshot<Part>(
   yield* readIn(tx, read, budgets.database.download);
 }
 
-/** Reads in a transaction that has begun, and ends it. */
+/** Reads in an open transaction, then rolls it back. */
 async function* readIn<Part>(
   tx: EntityManager,
   read: (tx: EntityManager) => AsyncGenerator<Part, void, undefined>,

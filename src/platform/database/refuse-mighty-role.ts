@@ -4,7 +4,7 @@ import { textArray } from '../../shared/postgres.ts';
 import { applicationRole, keysRole } from './database-roles.ts';
 import { settingNames } from './database-time-outs.ts';
 
-/** The privileges of the current role, as it sees them itself. */
+/** The privileges of the current role. */
 interface Standing {
   role: string;
   superuser: boolean;
@@ -192,9 +192,9 @@ export async function refuseMightyRole(
     it.replicates && 'it may copy the whole cluster',
     it.becomes !== null && `it may become ${it.becomes}, whether it inherits their rights or not`,
     it.owned !== null && `it owns tables (${it.owned}), or belongs to their owner, and so may disable their triggers`,
-    it.writable !== null && `it may write ${it.writable} directly, past the functions that prove what is posted`,
-    it.changeable !== null && `it may change ${it.changeable}, which may only be added to`,
-    it.calls !== null && `it may call ${it.calls}, which write unproven rows`,
+    it.writable !== null && `it may write ${it.writable} directly, bypassing the functions that check postings`,
+    it.changeable !== null && `it may change ${it.changeable}, which is append-only`,
+    it.calls !== null && `it may call ${it.calls}, which write unchecked rows`,
     it.creates && 'it may create tables and functions',
     it.reaches_months && 'it has access to the partitions in the schema months, bypassing the rights of their tables',
     it.silences && 'it may set session_replication_role, which disables triggers',

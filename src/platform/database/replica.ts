@@ -24,7 +24,7 @@ export function attachReplica(primary: MikroORM, replica: MikroORM, tell: Replic
 }
 
 /**
- * The end of the primary's written log, and its timeline, as a failover begins another. Commits with
+ * The end of the primary's written WAL, and its timeline, since a failover starts a new one. Commits with
  * `synchronous_commit = off` may not be written yet.
  */
 interface LogPosition {
@@ -39,9 +39,9 @@ const inRecovery = '55000';
 const replayWithin = `${budgets.replica.replayed} milliseconds`;
 
 /**
- * Begins a transaction on the replica that reads one snapshot with everything committed before this call. Null without
- * a replica, when it lags or is unreachable, or within a transaction: then the primary must answer. The caller ends it
- * with `rollback`.
+ * Begins a transaction on the replica that reads one snapshot with everything committed before this call. The caller
+ * ends it with `rollback`. Returns null if the primary must answer: without a replica, if it lags or is unreachable, or
+ * within a transaction.
  */
 export async function beginOnReplica(em: EntityManager): Promise<EntityManager | null> {
   const replica = replicas.get(em.config);
@@ -57,13 +57,13 @@ export async function beginOnReplica(em: EntityManager): Promise<EntityManager |
     return await withPatience(budgets.replica.begun, () => beginning);
   } catch (error) {
     leaveAlone(replica, errorCodeOf(error) === notReplayed ? 'late' : 'away', error);
-    // A late answer for which no caller waits any more.
+    // Ends a transaction that begins too late.
     void beginning.then(end, () => undefined);
     return null;
   }
 }
 
-/** The primary's position. Null while it is in recovery, in a failover: reads are then answered there. */
+/** Returns the primary's position, or null during its recovery in a failover, in which the primary answers reads. */
 async function findPosition(em: EntityManager, replica: Replica): Promise<LogPosition | null> {
   try {
     const [primary] = await em.execute<[LogPosition]>(
@@ -78,15 +78,15 @@ async function findPosition(em: EntityManager, replica: Replica): Promise<LogPos
   }
 }
 
-/** Only the primary answers for a while, so that an unresponsive replica does not delay every request. */
+/** Lets only the primary answer for a while, so that an unresponsive replica does not delay every request. */
 function leaveAlone(replica: Replica, outcome: ReadOutcome, error: unknown): void {
   replica.restsUntil = performance.now() + budgets.replica.rests;
   replica.tell(outcome, error);
 }
 
 /**
- * The wait and the start of the snapshot are sent in one message: behind a pooler only statements sent together are
- * sure to reach the same server. The wait has its own transaction, as a snapshot taken before it would not see what it
+ * Sends the wait and the start of the snapshot in one message: behind a pooler only statements sent together are sure
+ * to reach the same server. The wait has its own transaction, as a snapshot taken before it would not see what it
  * waited for.
  */
 async function beginAt(tx: EntityManager, { position, timeline }: LogPosition): Promise<EntityManager> {
@@ -111,9 +111,8 @@ const end = (tx: EntityManager): Promise<void> => tx.rollback().catch(() => unde
 export const tellOfAnswer = (em: EntityManager): void => replicas.get(em.config)?.tell('replica');
 
 /**
- * Reports that a read failed on this primary's replica, which is then not used for a while. Throws the error if the
- * primary would fail in the same way: a refusal, or a value that it cannot represent. A time-out may be specific to the
- * replica.
+ * Reports that a read failed on this primary's replica, which is then not used for a while. Rethrows an error that the
+ * primary would also throw: a refusal, or a value that it cannot represent. A time-out may be specific to the replica.
  */
 export function tellOfFailure(em: EntityManager, error: unknown): void {
   if (isDomainError(error) || isDataError(error)) throw error;
@@ -122,11 +121,10 @@ export function tellOfFailure(em: EntityManager, error: unknown): void {
 }
 
 /**
- * Reads from the replica if there is one that has replayed everything committed before this call, otherwise from the
- * primary; again from the primary if the replica fails or takes more than half of a statement's time. The replica reads
- * in one snapshot, which may be ahead of what the primary shows, so read data that belongs together with the same
- * `reader`. For lists and checks only: read what decides something (the caller, permissions, balances) from the
- * primary.
+ * Reads from the replica if it has replayed everything committed before this call, otherwise from the primary. Repeats
+ * the read on the primary if the replica fails or takes more than half of a statement's time. The replica reads in one
+ * snapshot, which may be newer than other reads from the primary, so read data that belongs together with the same
+ * `reader`. For lists and checks only: read data for decisions (the caller, permissions, balances) from the primary.
  */
 export async function readFresh<T>(
   em: EntityManager,
@@ -147,7 +145,7 @@ export async function readFresh<T>(
     } catch (error) {
       tellOfFailure(em, error);
     } finally {
-      // Do not wait for it: it waits for any statement still running there.
+      // Not awaited, because it waits for any statement still running there.
       void end(tx);
     }
   }

@@ -4,9 +4,9 @@ import { isBegin, isRollback, type PoolClient } from './lost-connections.ts';
 
 /** The deadlines of a piece of work, in milliseconds of `performance.now()`. */
 export interface TimeLimit {
-  /** After this it sends nothing more to the database. */
+  /** After this the work sends nothing more to the database. */
   endsAt: number;
-  /** After this it no longer waits for the provider, so that time is left to record the answer. */
+  /** After this the work no longer waits for the provider, so that time is left to record the answer. */
   askUntil: number;
 }
 
@@ -16,7 +16,7 @@ export interface LimitedClient extends PoolClient {
   getTransactionStatus(): string | null;
 }
 
-/** The work has used up its time and sends nothing more to the database. */
+/** Work has passed its deadline and sends nothing more to the database. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
   readonly code = 'OUT_OF_TIME';
@@ -48,7 +48,7 @@ export function askingTimeLeft(): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : limit.askUntil - performance.now();
 }
 
-/** The time-out for a transaction that may take `ms`, but not longer than its work. */
+/** Returns the time-out for a transaction that may take `ms`, but not longer than its work. */
 export const transactionTime = (ms: number): number => Math.max(1, Math.floor(Math.min(ms, timeLeft())));
 
 // PostgreSQL does not change a running timer; switch it off first.

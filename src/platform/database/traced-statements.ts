@@ -8,7 +8,7 @@ interface Client {
   query(config: unknown, ...rest: unknown[]): unknown;
 }
 
-/** A statement's operation and table, such as `UPDATE payouts`: few values, without data. */
+/** Returns a statement's operation and table, such as `UPDATE payouts`: few distinct values, and no data. */
 export function summaryOf(statement: string): { operation: string; table: string | undefined } {
   const sql = statement.replace(/\/\*.*?\*\/\s*/g, '').trimStart();
   const [, change, changed] = /\b(insert into|update|delete from)\s+(?:only\s+)?"?(\w+)/i.exec(sql) ?? [];
@@ -18,8 +18,8 @@ export function summaryOf(statement: string): { operation: string; table: string
 }
 
 /**
- * A span for each statement of a traced request or step. Attributes are those of OpenTelemetry's conventions for
- * databases, without text and parameters, which may contain data that must not leave the process.
+ * Records a span for each statement of a traced request or step. Attributes are those of OpenTelemetry's conventions
+ * for databases, without text and parameters, which may contain data that must not leave the process.
  */
 export function traceStatements(client: Client, url: string): void {
   const { hostname, port, pathname } = new URL(url);

@@ -4,7 +4,7 @@ import { ConfigError } from '../../shared/errors.ts';
 
 /** `KEYS_DATABASE_URL` points to keys that no row here uses. */
 export class OtherKeys extends ConfigError {
-  /** A step treats it as keys that are down, and is retried. */
+  /** Steps treat the error like unreachable keys and are retried. */
   readonly code = 'KEYS_AWAY';
 }
 
@@ -27,7 +27,7 @@ export const agreeOnKeys =
     }
     if (expected === checkValue) return;
     throw new OtherKeys(
-      'KEYS_DATABASE_URL names other keys than those under which the people in DATABASE_URL are sealed: one of the ' +
+      'KEYS_DATABASE_URL does not have the keys that sealed the people in DATABASE_URL: one of the ' +
         'two belongs to another deployment, or the keys database was created anew instead of restored.',
     );
   };

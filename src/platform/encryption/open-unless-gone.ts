@@ -6,9 +6,9 @@ import { isUnderOrderKey, keyIdOf, type Place, type Sealer } from './sealer.ts';
 export type Opened = { text: string } | { gone: 'destroyed' | 'lost' };
 
 /**
- * Decrypts what was sealed for this place. A key also counts as lost when its order now has a different one. Throws
- * KeysAway, and on a value that was tampered with; under an order's key, that cannot be distinguished from a value
- * under another key.
+ * Decrypts a value sealed for this place. An order's key also counts as lost if the order now has a different key.
+ * Throws KeysAway, and an error for a tampered value, except under an order's key, where tampering looks like a
+ * different key.
  */
 export async function openKept(sealer: Sealer, place: Place, sealed: string): Promise<Opened> {
   try {
@@ -21,7 +21,7 @@ export async function openKept(sealer: Sealer, place: Place, sealed: string): Pr
   }
 }
 
-/** The same for background reads: null if the value cannot be read, for whatever reason. */
+/** Like `openKept`, but returns null if the key is gone; for background reads. */
 export async function openUnlessGone(sealer: Sealer, place: Place, sealed: string): Promise<string | null> {
   const opened = await openKept(sealer, place, sealed);
   return 'text' in opened ? opened.text : null;

@@ -19,8 +19,8 @@ export class KeysAway extends Error {
 }
 
 /**
- * The keys database is up but has no trace of this key, which nobody destroyed: work that needs it waits as when the
- * keys are down, and lists show the other people.
+ * The keys database is up but has no row for this key, which was not destroyed. Work that needs the key is retried as
+ * if the keys were down; lists show the other people.
  */
 export class KeyMissing extends KeysAway {
   override readonly name = 'KeyMissing';
@@ -32,7 +32,7 @@ export class KeyErased extends Error {
   readonly code = 'KEY_ERASED';
 }
 
-/** The same for a key that was not destroyed but lost with its database, and may be restored. */
+/** The value's key was not destroyed but lost with its database, and may be restored. */
 export class KeyLost extends KeyErased {
   override readonly name = 'KeyLost';
 }
@@ -54,7 +54,7 @@ export interface Wrapping {
 
 const placeOf = (table: KeyTable, id: string): KeyPlace => ({ table, column: 'key_sealed', row: id });
 
-/** A new key for this row, in plain and sealed form. */
+/** Creates a key for this row, in plain and sealed form. */
 export async function newKey(
   wrapping: Wrapping,
   table: KeyTable,
@@ -64,23 +64,23 @@ export async function newKey(
   return { key: new Uint8Array(key), sealed: await wrapping.seal(placeOf(table, id), key.toString('base64')) };
 }
 
-/** A stored key of this row, opened. */
+/** Decrypts a stored key of this row. */
 export const openKey = async (wrapping: Wrapping, table: KeyTable, id: string, sealed: string): Promise<Uint8Array> =>
   new Uint8Array(Buffer.from(await wrapping.open(placeOf(table, id), sealed), 'base64'));
 
 /** One key per person or order, by the id of the person or order. */
 export interface OwnKeys {
-  /** The key, created if there is none. Throws KeyErased once it was destroyed, and KeysAway. */
+  /** Returns the key, creating it if there is none. Throws KeyErased if it was destroyed, and KeysAway. */
   make(id: string): Promise<Uint8Array>;
-  /** The key. Throws KeyErased when it was destroyed, and KeysAway; one of the two for an unknown key. */
+  /** Returns the key. Throws KeyErased if it was destroyed, and KeysAway; for an unknown key, one of the two. */
   find(id: string): Promise<Uint8Array>;
 }
 
 /** The error for an id without a key. */
 const withoutTrace = {
-  // Nobody was erased: the database is an old copy, or another one.
+  // The person was not erased: the keys database is an old copy or a different one.
   personal_keys: (id: string): Error => new KeyMissing(`there is no key of ${id}`),
-  // Lost with the keys database: unlike for people, callers do not wait for it.
+  // Callers do not wait for an order's lost key, unlike a person's.
   order_keys: (id: string): Error => new KeyLost(`the key of ${id} was lost`),
 };
 
@@ -91,11 +91,11 @@ interface Question {
 interface KeyRow {
   id: string;
   key_sealed: string | null;
-  /** Set when it was created here and need not be opened. */
+  /** Set if this process created the key, so that it need not be decrypted. */
   key?: Uint8Array | undefined;
 }
 
-/** Statements on keys, each with the condition `are_agreed_keys(?)`, whose parameter is added. */
+/** Runs statements on keys; each has the condition `are_agreed_keys(?)`, whose parameter `execute` adds. */
 export interface AgreedKeys extends Pick<EntityManager, 'execute'> {
   /** Throws KeysAway unless this is the right database. */
   agree(): Promise<unknown>;
@@ -126,7 +126,7 @@ export function createOwnKeys(
     return (await read(ids)).map((row) => ({ ...row, key: ours.get(row.key_sealed ?? '') }));
   }
 
-  /** For each id the key, null if it was destroyed, or an error if it is missing or does not open. */
+  /** Returns for each id the key, null if it was destroyed, or an error if it is missing or cannot be decrypted. */
   const ask = createGathering<Question, Uint8Array | Error | null>({
     async run(questions) {
       const ids = [...new Set(questions.map(({ id }) => id))];
@@ -172,7 +172,7 @@ export function createOwnKeys(
 
 const asError = (thrown: unknown): Error => (Error.isError(thrown) ? thrown : new Error(String(thrown)));
 
-/** A time-out is not a refusal, so a step that gets it is retried. */
+/** Turns a refusal for a time-out into KeysAway, so that steps are retried. */
 async function reached<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;

@@ -17,7 +17,7 @@ import {
   type Wrapping,
 } from './own-keys.ts';
 
-/** The plain text, or null if the person it belongs to has been erased. */
+/** Returns the plain text, or null if the person it belongs to has been erased. */
 export async function unlessErased<T>(opening: Promise<T>): Promise<T | null> {
   try {
     return await opening;
@@ -46,11 +46,11 @@ export async function unlessMissing<T>(opening: Promise<T>): Promise<T | null> {
  * every copy of everything else. Throws KeysAway if that database does not answer in time or is the wrong one.
  */
 export interface PersonalKeys extends OwnKeys {
-  /** The key of a new person, created if there is none. Throws KeyErased once it was destroyed. */
+  /** Returns a new person's key, creating it if there is none. Throws KeyErased if it was destroyed. */
   make(id: string): Promise<Uint8Array>;
   /**
-   * The person's key. Throws KeyErased when it was destroyed, and KeyMissing when there is no trace of it: then the
-   * keys database is an old copy, and the person was not erased.
+   * Returns the person's key. Throws KeyErased if it was destroyed, and KeyMissing if it has no row: the person was not
+   * erased, but the keys database is an old copy.
    */
   find(id: string): Promise<Uint8Array>;
   /**
@@ -58,9 +58,9 @@ export interface PersonalKeys extends OwnKeys {
    * people whose keys are already destroyed; returns those whose keys it destroyed.
    */
   destroy(ids: readonly string[]): Promise<string[]>;
-  /** When the keys of these people were destroyed, by the database's clock; omits people whose key exists. */
+  /** Returns when the keys of these people were destroyed, by the database's clock; omits people whose key exists. */
   destroyedAt(ids: readonly string[]): Promise<{ id: string; erased_at: string }[]>;
-  /** The ids of all people whose keys were destroyed, in batches of at most a thousand. */
+  /** Yields the ids of all people whose keys were destroyed, in batches of at most a thousand. */
   listErased(): AsyncGenerator<string[], void, undefined>;
   /** The keys of partners' payments, payouts and refunds, by their ids. */
   orders: OwnKeys;
@@ -72,7 +72,10 @@ export interface PersonalKeys extends OwnKeys {
     prepare: (ids: readonly string[]) => Promise<readonly { id: string }[]>,
     input: { days: number; limit: number },
   ): Promise<number>;
-  /** The HMAC key for the digests by which encrypted values are looked up. Created on first use, one for everyone. */
+  /**
+   * Returns the HMAC key for the digests by which encrypted values are looked up. Created on first use, one for
+   * everyone.
+   */
   lookUpKey(): Promise<Uint8Array>;
   /**
    * Examines up to `limit` keys created at least a day ago, and asks `find` for their people: marks the keys of people
@@ -86,7 +89,7 @@ export interface PersonalKeys extends OwnKeys {
 
 interface LookUpKey {
   key: Uint8Array;
-  /** As it is stored. */
+  /** The stored form. */
   sealed: string;
 }
 

@@ -2,17 +2,17 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { must } from '../../shared/assert.ts';
 import { equalSecrets } from '../../shared/digest.ts';
 
-/** Facts with their proof. */
+/** Facts with a proof, if there is one. */
 export type Proved<Facts> = Facts & { proof?: string };
 
 /**
- * Proves facts that travel through Temporal, whose port has no login: anybody who can reach it can start workflows and
+ * Proves facts that pass through Temporal, whose port has no login: anybody who can reach it can start workflows and
  * poll tasks as a worker, but cannot create a proof.
  */
 export interface Prover {
-  /** The facts, with a proof that one of our processes stated them about this resource. */
+  /** Returns the facts with a proof that one of our processes stated them about this resource. */
   prove<Facts extends object>(about: string, facts: Facts): Proved<Facts>;
-  /** The facts if their proof is valid; otherwise null. */
+  /** Returns the facts if their proof is valid, otherwise null. */
   check<Facts extends object>(about: string, proved: Proved<Facts>): Facts | null;
 }
 

@@ -26,7 +26,7 @@ export interface ReencryptResult extends SealedColumn {
   unreadable: string[];
 }
 
-/** Every column with sealed values, by convention named `*_sealed`, in a table with an `id`. */
+/** Finds every column with sealed values, by convention named `*_sealed`, in tables with an `id`. */
 export async function findSealedColumns(em: EntityManager): Promise<SealedColumn[]> {
   return em.execute<SealedColumn[]>(
     `select c.table_name as "table", c.column_name as "column" from information_schema.columns c
@@ -37,10 +37,10 @@ export async function findSealedColumns(em: EntityManager): Promise<SealedColumn
 }
 
 /**
- * Moves every value sealed under an encryption key to the newest, `newestKeyId`, while the system keeps running. Values
- * under a person's or an order's own key are skipped, as that key itself is re-encrypted in the keys database; so are
- * values that change during the run, which their writer seals with the newest key. A value that no key opens is listed
- * in the result. Values already moved are skipped, so it can be stopped and rerun.
+ * Re-encrypts every value under an older encryption key with the newest, `newestKeyId`, while the system keeps running.
+ * Skips values under a person's or an order's own key, as that key itself is re-encrypted in the keys database, and
+ * values that change during the run, which their writer seals with the newest key. Lists values that no key opens in
+ * the result. Skips values already re-encrypted, so it can be stopped and rerun.
  */
 export async function reencrypt(
   em: EntityManager,
@@ -75,7 +75,7 @@ export async function reencrypt(
   return results;
 }
 
-/** Whether a sealed value, or its header, is under the own key of a person or an order. */
+/** Whether a sealed value, or its header, names a person's or an order's own key. */
 const isUnderItsOwn = (sealed: string): boolean => isUnderOwnKey(keyIdOf(sealed) ?? '');
 
 // Names come from the catalogue, never from a caller.
@@ -113,7 +113,7 @@ async function moveValue(
     `select ${quote(column)} as sealed from ${quote(table)} where id = ?`,
     [id],
   );
-  // A writer may have sealed it under its own key since the header was read.
+  // A writer may have sealed the value under a person's or an order's key since the header was read.
   if (!row?.sealed || isUnderItsOwn(row.sealed)) return 'left to its writer';
   const where = { table, column, row: id };
   const plain = await sealer.open(where, row.sealed).catch(() => null);

@@ -9,14 +9,14 @@ export interface Place {
   column: string;
   row: string;
   /**
-   * The id of the person it is about: it is sealed under that person's key, and permanently lost with it. `isNew`
-   * creates that key; for anybody else it must exist, as a replacement could not open their other data.
+   * The id of the person whose key seals the value; without that key it is permanently lost. `isNew` creates the key;
+   * anybody else's must exist, as a replacement could not open their other data.
    */
   person?: { id: string; isNew?: true } | null;
   /**
-   * The id of the partner's payment, payout or refund whose customer or beneficiary it names: it is sealed under the
-   * order's key. `isNew` creates that key; once the order's key is gone, later values are sealed under the newest
-   * encryption key, as they can no longer name anybody.
+   * The id of the partner's payment, payout or refund whose key seals the value, which names its customer or
+   * beneficiary. `isNew` creates the key. Once it is gone, later values are sealed under the newest encryption key, as
+   * they no longer name anybody.
    */
   order?: { id: string; isNew?: true } | null;
 }
@@ -29,11 +29,13 @@ export interface Sealer {
    */
   seal(place: Place, plain: string): Promise<string>;
   /**
-   * Decrypts what was sealed for exactly this place, with whichever key sealed it. Throws KeyErased when that key was
-   * destroyed, KeysAway when it cannot be reached, and on anything else.
+   * Decrypts a value sealed for exactly this place, with the key that sealed it. Throws KeyErased if that key was
+   * destroyed, KeysAway if it cannot be reached, and an error for any other value.
    */
   open(place: Place, sealed: string): Promise<string>;
-  /** The keyed digest that finds a sealed text: HMAC-SHA256 in hex under a separate key. Throws KeysAway. */
+  /**
+   * Returns the digest by which a sealed text is looked up: HMAC-SHA256 in hex under a separate key. Throws KeysAway.
+   */
   digest(text: string): Promise<string>;
 }
 
@@ -51,7 +53,7 @@ interface Header {
   row: string;
 }
 
-/** The key id of a sealed value or of its header alone; null if it has none. */
+/** Returns the key id of a sealed value or of its header alone; null if it has none. */
 export function keyIdOf(sealed: string): string | null {
   try {
     return decodeProtectedHeader(`${sealed.split('.', 1)[0]}....`).kid ?? null;
@@ -65,7 +67,7 @@ const authTagLength = 16;
 
 const keyObjects = new WeakMap<Uint8Array, KeyObject>();
 
-/** A key object, which ciphers use directly; importing raw bytes takes most of their time. */
+/** Returns a cached key object: importing raw bytes takes most of a cipher's time. */
 function keyObjectOf(key: Uint8Array): KeyObject {
   const made = keyObjects.get(key) ?? createSecretKey(key);
   keyObjects.set(key, made);
@@ -73,8 +75,7 @@ function keyObjectOf(key: Uint8Array): KeyObject {
 }
 
 /**
- * Encrypts a text as compact JWE with one call of the cipher: a batch has a thousand texts, and jose takes five times
- * as long for each.
+ * Encrypts a text as compact JWE with one cipher call: a batch has a thousand texts, and jose takes five times as long.
  */
 function encrypt(header: Header, key: Uint8Array, plain: string): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url');

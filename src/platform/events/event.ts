@@ -1,8 +1,8 @@
-/** Pure facts about business events (docs/contract.md 7). */
+/** Types and retention of business events (docs/contract.md 7). */
 export const eventImpacts = ['LOW', 'MEDIUM', 'HIGH'] as const;
 export type EventImpact = (typeof eventImpacts)[number];
 
-/** Events of reads are retained for this many days; all others forever. */
+/** Read events are retained for this many days; all others forever. */
 export const readEventsKeptDays = 90;
 
 export interface NewEvent {

@@ -30,12 +30,12 @@ export interface ListEventsInput extends ListWindow {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Matches are counted up to this many; this total means at least this many. */
+/** Matches are counted up to this many: a total of exactly this many means "at least". */
 export const countedEvents = 100_000;
 
 /**
- * Events, newest first by default (`readFresh`). Their ids are in order of time, so a page is read along the primary
- * key and may start after any id, whether that event exists or not.
+ * Lists events, newest first by default (`readFresh`). Ids are in order of time, so a page is read along the primary
+ * key and may start after any id, existing or not.
  */
 export const listEvents = (em: EntityManager, input: ListEventsInput): Promise<Listed & { events: EventRow[] }> =>
   readFresh(em, (reader) => readEvents(reader, input));
@@ -77,7 +77,7 @@ async function readEvents(em: EntityManager, input: ListEventsInput): Promise<Li
   return { events, total: counted.total, next };
 }
 
-/** Deletes events of reads older than `readEventsKeptDays`, up to `limit`; returns how many. */
+/** Deletes up to `limit` read events older than `readEventsKeptDays`; returns how many. */
 export function sweepReadEvents(em: EntityManager, limit = 10_000): Promise<number> {
   return forgetRows(em, 'read_events', `${readEventsKeptDays} days`, limit);
 }

@@ -43,7 +43,7 @@ export const recordAction = (
   return recordEvent(tx, { event, impact, resourceType, resourceId, actorId, requestId, ...(data && { data }) });
 };
 
-/** As `recordEvent`, for any number of events, in order, with one insert. */
+/** Like `recordEvent`, for any number of events, in order, with one insert. */
 export async function recordEvents(tx: EntityManager, events: readonly NewEvent[]): Promise<void> {
   const rows = events.map((event) => ({
     event: event.event,
@@ -74,9 +74,9 @@ export async function recordRead(em: EntityManager, event: Omit<NewEvent, 'event
 }
 
 /**
- * Records that a platform user read what others own (docs/contract.md 7). Does nothing for what the caller owns, or for
- * callers of another type, who see only their own or their organization's. `ownerId` is null for a list and for what an
- * organization owns.
+ * Records that a platform user read another owner's resource (docs/contract.md 7). Does nothing for the caller's own
+ * resources, or for callers of another type, who see only their own or their organization's. `ownerId` is null for a
+ * list and for an organization's resource.
  */
 export async function recordReadOfOthers(
   em: EntityManager,

@@ -8,13 +8,13 @@ import { ProviderUnknown } from './gateway.ts';
 export interface Call {
   payout: boolean;
   partnerId: string | null;
-  /** Whether it completes a preceding call that is useless without it; such a call goes before all others. */
+  /** Whether it completes a preceding call that is useless without it; then it goes before all other calls. */
   follows?: boolean | undefined;
 }
 
 /** The budget for provider calls. */
 export interface CallBudget {
-  /** 0 when a call may be made now, which is then counted; otherwise the milliseconds after which to retry. */
+  /** Counts a call and returns 0 if it may be made now; otherwise returns the milliseconds after which to retry. */
   take(call: Call): Promise<number>;
   /** This process's waiting calls, by partner, so that one partner cannot occupy every slot. */
   waiting: Semaphore;
@@ -35,9 +35,9 @@ export const unlimited: CallBudget = { take: async () => 0, pause: async () => {
 const longestPauseMs = 60_000;
 
 /**
- * The budget of calls to a provider, shared by all processes on this database: `perMinute` calls in any minute. Payouts
- * go first, and a partner with more than a quarter of all calls gives way to others (`take_provider_call`). 0 means no
- * limit.
+ * Creates the budget of calls to a provider, shared by all processes on this database: `perMinute` calls in any minute.
+ * Payouts go first, and a partner with more than a quarter of all calls gives way to others (`take_provider_call`). 0
+ * means no limit.
  */
 export function createCallBudget(orm: MikroORM, provider: string, perMinute: number): CallBudget {
   if (perMinute === 0) return unlimited;
@@ -67,8 +67,8 @@ export function createCallBudget(orm: MikroORM, provider: string, perMinute: num
 }
 
 /**
- * Waits until a call may be made. Throws ProviderUnknown, with the time to retry, when that would take longer than
- * `patienceMs` or too many calls of the same partner wait in this process.
+ * Waits until a call may be made. Throws ProviderUnknown, with the retry delay, if the wait would exceed `patienceMs`
+ * or too many calls of the same partner wait in this process.
  */
 export async function awaitCall(
   budget: CallBudget,
@@ -80,10 +80,10 @@ export async function awaitCall(
     for (;;) {
       const restMs = await budget.take(call);
       if (restMs === 0) return;
-      const usedUp = (ms: number) => new ProviderUnknown('the calls to the provider are used up', { restMs: ms });
+      const usedUp = (ms: number) => new ProviderUnknown('the budget of provider calls is used up', { restMs: ms });
       if (performance.now() + restMs > until) throw usedUp(restMs);
       if (call.partnerId !== null) {
-        // After the waiting calls, and spread out.
+        // Retry after the waiting calls, with jitter.
         leave ??= await budget.waiting.enter({ key: call.partnerId }).catch(() => {
           throw usedUp(Math.ceil(Math.max(restMs, patienceMs * (1 + Math.random()))));
         });

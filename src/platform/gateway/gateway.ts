@@ -4,7 +4,7 @@ import type { Money } from '../../shared/money.ts';
 export type PaymentMethodKind = 'virtual_account' | 'qris' | 'ewallet';
 
 export interface InstrumentRequest {
-  /** Our own id of the order or payment: the provider's reference and idempotency key, the same for every attempt. */
+  /** Our id of the order or payment: the provider's reference and idempotency key, the same for every attempt. */
   reference: string;
   method: PaymentMethodKind;
   /** The provider's channel code, e.g. `BCA`; for QRIS the acquirer's code. */
@@ -30,7 +30,8 @@ export interface Instrument {
 }
 
 /**
- * A reusable instrument, which a customer pays any number of times: an account number or QR code without a deadline.
+ * A request for a reusable instrument: an account number or QR code that accepts any number of payments and never
+ * expires.
  */
 export interface ReusableRequest
   extends Pick<InstrumentRequest, 'reference' | 'channelCode' | 'description' | 'customer'> {
@@ -39,7 +40,7 @@ export interface ReusableRequest
   amount: Money | null;
 }
 
-/** The payments made with it. */
+/** The provider's id of the payment method, which incoming payments refer to. */
 export interface ReusableInstrument {
   providerPaymentMethodId: string;
   paymentCode: string;
@@ -69,16 +70,16 @@ export interface ProviderPayment {
 }
 
 export interface InstrumentState {
-  /** The provider's status of the whole request; also `paid` when only its used payment method shows it. */
+  /** The provider's status of the whole request; also `paid` if only its payment method has been marked as used. */
   status: 'waiting' | 'paid' | 'failed' | 'expired';
   failureCode: string | null;
   instrument: Instrument;
-  /** Every payment made to it, whatever its amount. */
+  /** Every payment made to the instrument, of any amount. */
   payments: ProviderPayment[];
 }
 
 export interface TransferRequest {
-  /** Our payout's own id: reference and idempotency key at the provider, the same for every attempt. */
+  /** Our payout's id: the provider's reference and idempotency key, the same for every attempt. */
   reference: string;
   bankCode: string;
   accountNumber: string;
@@ -89,7 +90,7 @@ export interface TransferRequest {
 
 /** A full or partial refund of a payment to the wallet that paid. Its states are those of a transfer. */
 export interface RefundRequest {
-  /** Our refund's own id: reference and idempotency key at the provider, the same for every attempt. */
+  /** Our refund's id: the provider's reference and idempotency key, the same for every attempt. */
   reference: string;
   /** The provider's id of the payment request that was paid. */
   refundOf: string;
@@ -106,7 +107,7 @@ export interface TransferState {
   createdAt: Date | null;
 }
 
-/** The provider's transfers under a reference: the one that counts, and any others. */
+/** The most conclusive of the provider's transfers under a reference, and any others. */
 export interface FoundTransfer extends TransferState {
   further: TransferState[];
 }
@@ -144,7 +145,7 @@ export interface UnreadableRecord extends Pick<ProviderRecord, 'entryId' | 'kind
   status: 'unreadable';
 }
 
-/** A callback's claim: only a hint what to ask the provider about, never a fact. */
+/** A callback's claim: a hint what to look up at the provider, never a fact. */
 export interface CallbackHint {
   kind: 'payment' | 'payment_method' | 'transfer';
   event: string;
@@ -160,19 +161,19 @@ export type CallbackReading = { hint: CallbackHint } | { hint: null; unread: str
 
 export interface PaymentsRead {
   payments: ProviderPayment[];
-  /** The time of the oldest one returned if there are more; otherwise null. */
+  /** The time of the oldest payment returned if there are more; otherwise null. */
   rest: Date | null;
 }
 
 export interface CallOptions {
-  /** Aborts the call; an aborted call is unknown. */
+  /** Aborts the call, whose outcome is then unknown. */
   signal?: AbortSignal;
   /**
    * Called right before a request is sent, after any wait; if false, the request is not sent and its outcome is
    * unknown.
    */
   beforeSend?: () => Promise<boolean>;
-  /** The partner for whom the call is made, if any: a partner with many calls yields to others. */
+  /** The partner for whom the call is made, if any; a partner with many calls yields to others. */
   partnerId?: string | null;
   /** Whether it completes a call that was just made and is useless without it: then it goes before all others. */
   follows?: boolean;
@@ -180,15 +181,15 @@ export interface CallOptions {
 
 export interface Gateway {
   /**
-   * The provider's name, as stored with channels, banks and rows, and in the path of its callbacks. Its ids are unique
+   * The provider's name, as stored with channels, banks and rows, and in the path of its callbacks. Ids must be unique
    * across providers: where they may collide, the adapter prefixes them with the name.
    */
   readonly provider: string;
   /** Creates an instrument with `reference` as idempotency key. Throws ProviderUnknown when the outcome is unknown. */
   requestInstrument(request: InstrumentRequest, options?: CallOptions): Promise<InstrumentOutcome>;
   /**
-   * The provider's state of the instrument with this reference; null when it has none. With `briefly`, a pending
-   * instrument's payments are not looked up, which saves one call.
+   * Returns the provider's state of the instrument with this reference, or null if it has none. With `briefly`, a
+   * pending instrument's payments are not looked up, which saves one call.
    */
   findInstrument(reference: string, options?: CallOptions & { briefly?: boolean }): Promise<InstrumentState | null>;
   /** Returns a payment under this payment method by the provider's id; null when there is none. */
@@ -198,15 +199,15 @@ export interface Gateway {
     options?: CallOptions,
   ): Promise<ProviderPayment | null>;
   /**
-   * Creates a reusable instrument under its reference unless it exists, as the provider accepts no idempotency key for
-   * it. Of several under one reference the oldest counts. Throws ProviderUnknown.
+   * Creates a reusable instrument unless its reference exists, since the provider accepts no idempotency key here. If
+   * several have one reference, returns the oldest. Throws ProviderUnknown.
    */
   requestReusable(request: ReusableRequest, options?: CallOptions): Promise<ReusableOutcome>;
-  /** The instrument with this reference; null when the provider has none. */
+  /** Returns the instrument with this reference, or null if the provider has none. */
   findReusable(reference: string, options?: CallOptions): Promise<ReusableInstrument | null>;
   /**
-   * The payments under a payment method that were made at `since` or later and at `before` or earlier, newest first, as
-   * many as one call reads. Throws ProviderUnknown.
+   * Lists the payments under a payment method from `since` to `before`, both inclusive, newest first, as many as one
+   * call reads. Throws ProviderUnknown.
    */
   listPaymentsUnder(
     providerPaymentMethodId: string,
@@ -215,20 +216,22 @@ export interface Gateway {
   /** Expires the instrument so that it accepts no more money; does nothing if it is already final. */
   expireInstrument(providerPaymentMethodId: string, options?: CallOptions): Promise<void>;
   requestTransfer(request: TransferRequest | RefundRequest, options?: CallOptions): Promise<TransferOutcome>;
-  /** SHA-256 (hex) over everything that this request sends: a different digest means a different transfer. */
+  /**
+   * Returns the SHA-256 (hex) over everything that this request sends: a different digest means a different transfer.
+   */
   digestTransfer(request: TransferRequest | RefundRequest): string;
   /**
-   * The transfer with this reference or, with `refundOf`, the refund of that payment request; null when the provider
-   * has none. Of several it is the one with the provider's id `known`, unless that failed. Without `refundOf` a refund
-   * is found only by its `known` id.
+   * Returns the transfer with this reference or, with `refundOf`, the refund of that payment request; null if the
+   * provider has none. Of several, prefers the one with the provider's id `known`, unless it failed. Without `refundOf`
+   * a refund is found only by its `known` id.
    */
   findTransfer(
     reference: string,
     options?: CallOptions & { refundOf?: string | null | undefined; known?: string | null | undefined },
   ): Promise<FoundTransfer | null>;
   /**
-   * The provider's records of a period, page by page, after the entry `after` if given; `to` is exclusive. An entry
-   * that cannot be read is returned as unreadable. Throws ProviderUnknown.
+   * Yields the provider's records of a period, after the entry `after` if given; `to` is exclusive. Returns malformed
+   * entries as unreadable. Throws ProviderUnknown.
    */
   listRecords(
     period: { from: Date; to: Date; after?: string },
@@ -236,11 +239,11 @@ export interface Gateway {
   ): AsyncIterable<(ProviderRecord | UnreadableRecord)[]>;
   /** Whether a bank account exists, and its holder. Throws ProviderUnknown when the provider gives no answer. */
   checkBankAccount(question: BankAccountQuestion, options?: CallOptions): Promise<BankAccountState>;
-  /** The balance held at the provider, IDR. */
+  /** Reads the balance held at the provider, IDR. */
   readBalance(options?: CallOptions): Promise<Money>;
   /** Reads the bytes of a callback; never throws. When unreadable, the reason names fields, not their values. */
   readCallback(body: Buffer): CallbackReading;
-  /** Whether this is the right `x-callback-token`; compares in constant time. */
+  /** Whether this is the configured `x-callback-token`; compares in constant time. */
   isCallbackToken(token: string | undefined): boolean;
 }
 
@@ -249,7 +252,7 @@ export interface Gateways {
   readonly names: readonly string[];
   /** Throws for a name that is not among `names`. */
   of(provider: string): Gateway;
-  /** The sum of all providers' balances, IDR. Throws ProviderUnknown when one of them is unknown. */
+  /** Sums all providers' balances, IDR. Throws ProviderUnknown if one of them is unknown. */
   readBalance(options?: CallOptions): Promise<Money>;
 }
 
@@ -257,9 +260,9 @@ export interface Gateways {
 export class ProviderUnknown extends Error {
   override readonly name = 'ProviderUnknown';
   readonly code = 'PROVIDER_UNKNOWN';
-  /** The request was not sent or not accepted (429): it provably had no effect and may be sent again. */
+  /** The request was not sent or was rejected with 429, so it had no effect and may be sent again. */
   readonly neverSent: boolean;
-  /** The rate limit's retry delay in milliseconds; 0 when that is not the reason. */
+  /** The rate limit's retry delay in milliseconds; 0 if the cause is another. */
   readonly restMs: number;
 
   constructor(message: string, { neverSent = false, restMs = 0 }: { neverSent?: boolean; restMs?: number } = {}) {
@@ -269,18 +272,18 @@ export class ProviderUnknown extends Error {
   }
 }
 
-/** Recognised by code, across realms. */
+/** Whether the error is a ProviderUnknown; recognised by code, so also across realms. */
 export function isProviderUnknown(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'PROVIDER_UNKNOWN';
 }
 
-/** How long not to call the provider, when a rate limit caused the unknown outcome. */
+/** Returns how long not to call the provider if a rate limit caused the unknown outcome. */
 export function restAfter(error: unknown): { restMs?: number } {
   const { restMs } = isProviderUnknown(error) ? (error as ProviderUnknown) : { restMs: 0 };
   return restMs > 0 ? { restMs } : {};
 }
 
-/** Whether a request provably had no effect; recognised across realms. */
+/** Whether the error proves that the request had no effect; recognised across realms. */
 export function isNeverSent(error: unknown): boolean {
   return isProviderUnknown(error) && (error as ProviderUnknown).neverSent;
 }

@@ -3,7 +3,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 const tracer = trace.getTracer('amanah/gateway');
 
 /**
- * `fetch` with a span per provider call: method, path without ids and status, but no bodies. Attributes are those of
+ * `fetch` with a span per provider call: method, status and path without ids, but no bodies. Attributes are those of
  * OpenTelemetry's conventions for HTTP clients.
  */
 export const tracedFetch: typeof fetch = (input, init) => {

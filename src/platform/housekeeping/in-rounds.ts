@@ -5,7 +5,7 @@ import { timeLeft } from '../database/time-limit.ts';
 
 /** Rows deleted in one round: one short transaction. */
 const roundLimit = 10_000;
-/** Locked rows are skipped; the wait for a locked table is short enough to leave time for the others. */
+/** Locked rows are skipped; the wait for a locked table is short, to leave time for the other kinds. */
 const budget = { ...budgets.database.sweep, lock: budgets.database.role.lock };
 
 /** Deletes up to `limit` rows of a kind; returns how many. */
@@ -41,7 +41,6 @@ export async function inRounds(em: EntityManager, kinds: Readonly<Record<string,
     }
     left = full;
   }
-  if (failures.size > 0)
-    throw new AggregateError(failures.values(), `not forgotten: ${[...failures.keys()].join(', ')}`);
+  if (failures.size > 0) throw new AggregateError(failures.values(), `not deleted: ${[...failures.keys()].join(', ')}`);
   return forgotten;
 }

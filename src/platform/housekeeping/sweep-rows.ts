@@ -32,7 +32,7 @@ export interface Sweep {
   kind: SweptKind;
   /** A query for the rows that have waited too long: `id`, and `since` when. */
   due: string;
-  /** The longest wait between two looks, a day by default: shorter for rows that expire sooner. */
+  /** The longest interval between two looks, a day by default: shorter for rows that expire sooner. */
   longestWaitMinutes?: number;
   /** A wake that takes longer than its sweep is abandoned and counts as failed. */
   wake(id: string): Promise<unknown>;
@@ -52,9 +52,9 @@ export type SweepFailure = (kind: SweptKind, id: string, error: unknown) => void
 const rowsPerClaim = { first: 100, most: 5_000, forMs: 4_000 };
 const atOnce = 50;
 /**
- * How many milliseconds before its step's end a sweep stops claiming rows; stops waking claimed rows and releases them;
- * and stops waiting for wakes. The rest is for releasing. The next sweep continues. The kinds of a sweep share the time
- * for claiming: each has its part, and kinds that need more share the rest.
+ * How many milliseconds before its step's end a sweep stops claiming rows, stops waking claimed rows, and stops waiting
+ * for wakes, to release the rows. The next sweep continues. The kinds of a sweep share the time for claiming: each gets
+ * an equal part, and kinds that need more share the rest.
  */
 const beforeEnd = { claiming: 20_000, waking: 12_000, waiting: 4_000 };
 /** How long after its last claim a kind continues waking, and then waits for wakes in progress. */

@@ -29,9 +29,7 @@ export interface Open {
 export interface PartnerAccess {
   kind: 'partner';
   permission: string;
-  /**
-   * Whether a write needs only the signature over its body, not over the whole request, unless the key demands that.
-   */
+  /** Whether a write needs only the signature over its body, unless the key requires the one over the whole request. */
   bodySignatureSuffices: boolean;
 }
 export type Access = Allow | SignedIn | Open | PartnerAccess;
@@ -68,14 +66,14 @@ export const isSafe = (method: string): boolean => safeMethods.has(method.toUppe
 export const needsWholeSignature = ({ bodySignatureSuffices }: PartnerAccess, method: string): boolean =>
   !isSafe(method) && !bodySignatureSuffices;
 
-/** Anyone, without a token. */
+/** Open to anyone, without a token. */
 export function open(note?: string): Open {
   return { kind: 'open', note };
 }
 
 /**
- * A partner's API key with this permission (docs/contract.md 1). Writes need the signature over the whole request,
- * except creating payments and payouts, and quotes.
+ * The caller needs a partner's API key with this permission (docs/contract.md 1). Writes need the signature over the
+ * whole request, except creating payments and payouts, and quotes.
  */
 export function partner(permission: string, { bodySignatureSuffices = false } = {}): PartnerAccess {
   return { kind: 'partner', permission, bodySignatureSuffices };

@@ -7,14 +7,14 @@ export const partnerApiVersion = '2026-01-14';
 /** The request id used in the document's examples. */
 export const exampleRequestId = '0198c2f4-7a52-7d6e-9b0a-5f2f6c0f9e11';
 
-/** Response headers with description and example, by the names by which operations refer to them. */
+/** Response headers with description and example, by name. */
 const headerTexts = {
   'x-request-id': ['The id of the request: the one sent, if it was valid.', exampleRequestId],
   'Idempotency-Replayed': ['`true` if this is the response to an earlier request with the same key.', 'true'],
   'Retry-After': ['Seconds after which a retry may succeed.', '2'],
   'Amanah-Version': [
-    'The version of the API: the day of its last change that had to be prepared for. Such a change is announced six ' +
-      'months before, by `Deprecation` and `Sunset`.',
+    'The version of the API: the date of its last breaking change. Breaking changes are announced six ' +
+      'months ahead, by `Deprecation` and `Sunset`.',
     partnerApiVersion,
   ],
   'RateLimit-Limit': ['How many requests this key may make in ten seconds.', '2000'],
@@ -33,7 +33,7 @@ const deprecationHeaders = {
   Sunset: describe(['When it stops working (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT']),
 };
 
-/** The headers of a route's response with this status, as references into the document. */
+/** Returns the headers of a route's response with this status, as references into the document. */
 export function headersOf(route: Pick<Route, 'path' | 'idempotent' | 'deprecated'>, status: number) {
   const { path, idempotent, deprecated } = route;
   const names: HeaderName[] = ['x-request-id'];

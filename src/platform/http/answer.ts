@@ -10,7 +10,7 @@ export interface Answer {
   headers: Record<string, string>;
 }
 
-/** A response with any status; a Buffer or string body is sent unchanged, an object as JSON. */
+/** Returns a response with any status; a Buffer or string body is sent unchanged, an object as JSON. */
 export function answer(status: number, body?: Answer['body'], headers: Record<string, string> = {}): Answer {
   return { [mark]: true, status, body, headers };
 }

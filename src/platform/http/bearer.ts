@@ -1,4 +1,6 @@
 const bearer = /^Bearer +(\S+) *$/i;
 
-/** The token of an `Authorization: Bearer` header (scheme in any case, any spaces); empty when there is none. */
+/**
+ * Returns the token of an `Authorization: Bearer` header (scheme in any case, any spaces); empty when there is none.
+ */
 export const bearerOf = (header: string): string => bearer.exec(header)?.[1] ?? '';

@@ -24,7 +24,7 @@ export interface BodyLimits {
   timeoutMs?: number;
 }
 
-/** The bytes of the body exactly as received. Throws 413 for more than `limitBytes`, 408 when it is too slow. */
+/** Reads the body's bytes exactly as received. Throws 413 for more than `limitBytes`, 408 if it arrives too slowly. */
 export async function readBody(request: IncomingMessage, limits: BodyLimits = {}): Promise<Buffer> {
   const { limitBytes = bodyLimitBytes.usual, timeoutMs = bodyTimeoutMs } = limits;
   const late = Promise.withResolvers<never>();

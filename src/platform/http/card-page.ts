@@ -14,7 +14,7 @@ h1 { font-size: 1.375rem; line-height: 1.25; margin: 0; }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
 
-/** A page for the public: one card with a heading, without scripts; not for search engines. */
+/** Renders a public page: one card with a heading, without scripts, hidden from search engines. */
 export const cardPage = (
   { lang, title, heading = title, style }: { lang: string; title: string; heading?: string; style: string },
   content: Markup,

@@ -8,7 +8,7 @@ import { requestIdFrom } from './request-id.ts';
 /** How long the request line and headers may take to arrive, and how often that is checked. */
 const headersTimeoutMs = 15_000;
 const lookMs = 30_000;
-/** Longer than load balancers keep an idle connection, so that they close it and we do not. */
+/** Longer than load balancers keep an idle connection, so that they close it first. */
 const keepAliveTimeoutMs = 65_000;
 
 export interface HttpServerOptions {
@@ -29,10 +29,9 @@ interface HttpConnection {
 }
 
 /**
- * The HTTP server of the API. The reader of a body bounds it (JSON in time and size, uploads by progress); once a
- * request is answered, the server bounds the time for the rest of its body. Requests that Node's parser or Node itself
- * rejects are also answered in the error envelope of their path, with a request id. After such a refusal nothing more
- * is served on the connection.
+ * Creates the API's HTTP server. Body readers limit the body (JSON by time and size, uploads by progress); once a
+ * request is answered, the server limits the time for the rest of its body. Requests that Node or its parser rejects
+ * also get the error envelope of their path, with a request id; after that the connection serves nothing more.
  */
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
@@ -84,8 +83,8 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     const socket = stream as Socket;
     const refuseIt = () => refuse(socket, () => refuseUnparsed(error, socket));
     if (errorCodeOf(error) !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseIt();
-    // After a pause the process checks the clock before it reads data that arrived long ago; then we are late, not the
-    // client. The waiting data is read before the next immediate.
+    // After a pause, the process checks the clock before it reads data that arrived in time. That data is read before
+    // the next immediate.
     const { arrived } = connectionOf(socket);
     setImmediate(() => {
       if (connectionOf(socket).arrived === arrived) refuseIt();
@@ -162,13 +161,13 @@ function presentRefusal(
   };
 }
 
-/** The refusal as a raw HTTP response, for a socket that has no response object. */
+/** Formats the refusal as a raw HTTP response, for a socket that has no response object. */
 function writtenOut({ status, reason, headers, body }: Refusal): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${reason}`, ...lines, '', body].join('\r\n');
 }
 
-/** The path of the request line, if it arrived in the packet that the parser rejected; `/` otherwise. */
+/** Returns the path of the request line, if it arrived in the packet that the parser rejected; `/` otherwise. */
 function pathOf(error: Error): string {
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
   const [, path = '/'] = /^[A-Z]+ (\/[^\s?]*)/.exec(packet.toString('latin1', 0, 2048)) ?? [];

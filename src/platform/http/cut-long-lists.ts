@@ -12,7 +12,7 @@ export function cutLongLists(schema: z.ZodType, value: unknown): void {
   cutOf(schema)?.(value);
 }
 
-/** The function that truncates a schema's values; null when there is nothing to truncate. */
+/** Returns the function that truncates a schema's values, or null if there is nothing to truncate. */
 function cutOf(schema: z.ZodType): Cut | null {
   const known = cuts.get(schema);
   if (known !== undefined) return known;
@@ -43,7 +43,7 @@ function cutList(schema: z.ZodType): Cut | null {
   };
 }
 
-/** The maximum number of items of a list; null without one. */
+/** Returns the maximum number of items of a list; null without one. */
 export function mostItems({ def }: z.ZodArray): number | null {
   for (const check of def.checks ?? []) {
     const { check: kind, maximum } = check._zod.def as { check: string; maximum?: number };
@@ -64,7 +64,7 @@ function cutFields(schema: z.ZodType): Cut | null {
   };
 }
 
-/** The schemas that read the same value, within optional, nullable, transformed and union ones. */
+/** Returns the schemas inside an optional, nullable, transforming or union schema, which read the same value. */
 function innerOf(schema: z.ZodType): z.ZodType[] {
   const def = schema.def as Partial<Record<'innerType' | 'in', z.ZodType>> & { options?: unknown };
   const options = Array.isArray(def.options) ? (def.options as z.ZodType[]) : [];

@@ -59,7 +59,7 @@ const unavailableCreating =
   'The outcome is unknown, and the request may still start for two minutes: retry it with the same key.';
 const unavailableWithoutKey = 'Without a key, a retry may create a second one.';
 
-/** The statuses of a route's refusals, in ascending order. */
+/** Returns the statuses of a route's refusals, in ascending order. */
 export function statusesOfRefusals({ access, path, body, params, query, refusals = [] }: Route): number[] {
   const statuses = new Set<number>([500, 503, ...refusals]);
   if (access.kind !== 'open') statuses.add(401).add(403);
@@ -81,7 +81,7 @@ function describeRefusal({ path, idempotent }: Route, status: number): string {
   return [said, unavailableCreating, ...(isKeyNeeded ? [] : [unavailableWithoutKey])].join(' ');
 }
 
-/** A route's refusals with this status in the document; `written` are those of partners' routes. */
+/** Describes a route's refusals with this status for the document; `written` has those of partners' routes. */
 export function describeRefusals(route: Route, status: number, written: RefusalsOf | undefined) {
   const { path } = route;
   const description = describeRefusal(route, status);

@@ -5,8 +5,8 @@ import Router from '@koa/router';
 import { staticAsset } from './static-asset.ts';
 
 /**
- * The renderer, Scalar, as one file without imports, which later versions of the package lack
- * (docs/decisions/reference-by-scalar.md). It is all we use of the package.
+ * Returns the path of the renderer, Scalar, as one file without imports, which later versions of the package lack
+ * (docs/decisions/reference-by-scalar.md). We use nothing else from the package.
  */
 const rendererPath = (): string =>
   join(dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference')), 'js', 'standalone.js');
@@ -45,7 +45,7 @@ const pageOf = ({ title, script }: Page): string => `<!doctype html>
 </html>
 `;
 
-/** The page uses no third party, and forgets its input when closed. */
+/** The page contacts no third party, and discards its input when closed. */
 const startOf = ({ document }: Page, further = ''): string => `Scalar.createApiReference('#reference', {
   url: '${document}', telemetry: false, withDefaultFonts: false, persistAuth: false, proxyUrl: '',
   hideClientButton: true, showDeveloperTools: 'never', agent: { disabled: true }, mcp: { disabled: true },
@@ -92,7 +92,7 @@ export interface Asset {
 }
 
 /**
- * `/openapi.json` and `/docs`: the document and its page, with all assets served by us; `/` redirects there.
+ * Serves `/openapi.json` and `/docs`: the document and its page, with all assets served by us; `/` redirects there.
  * `/openapi-partners.json` and `/docs/partners`: the partners' document, where "Test Request" signs requests and each
  * operation has code samples; and the partners' guide.
  */

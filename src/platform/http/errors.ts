@@ -22,10 +22,10 @@ const partnerCodes: Partial<Record<ErrorCode, ErrorCode>> = {
   IDEMPOTENCY_KEY_REUSED: 'REQUEST_IDEMPOTENCY_KEY_REUSED',
 };
 
-/** The partner API's code for this one. */
+/** Returns the partner API's code for this one. */
 export const partnerCodeOf = (code: ErrorCode): ErrorCode => partnerCodes[code] ?? code;
 
-/** Any thrown value as a refusal that the caller may read; an unknown error becomes INTERNAL, without details. */
+/** Converts any thrown value to a refusal for the caller; an unknown error becomes INTERNAL, without details. */
 export function asDomainError(thrown: unknown): DomainError {
   const error = asRefusal(thrown);
   if (isDomainError(error)) return error;
@@ -38,11 +38,11 @@ export function asDomainError(thrown: unknown): DomainError {
   return new DomainError('INTERNAL', 'Internal error', { cause: error });
 }
 
-/** The status of a refusal in the envelope of the path's prefix. */
+/** Returns the status of a refusal in the envelope of the path's prefix. */
 export const statusOfError = (code: ErrorCode, path: string): number =>
   errorStatuses[isPartnerPath(path) ? partnerCodeOf(code) : code];
 
-/** The body of a refusal in the envelope of the path's prefix. */
+/** Returns the body of a refusal in the envelope of the path's prefix. */
 export function presentError(error: DomainError, path: string, requestId: string): object {
   const statusCode = errorStatuses[error.code];
   if (isPartnerPath(path)) {
@@ -60,7 +60,7 @@ export function presentError(error: DomainError, path: string, requestId: string
   };
 }
 
-/** A refusal as a page shows it. */
+/** Returns a refusal's message as pages show it. */
 export const sentenceOf = ({ message, messages }: DomainError): string => messages?.join('. ') ?? message;
 
 /**

@@ -82,7 +82,7 @@ export function addExamples<T extends object>(document: T, named: FieldExamples 
   return document;
 }
 
-/** An example of a schema, which belongs to the field at `path`. */
+/** Returns an example for the schema of the field at `path`. */
 function exampleOf(schema: Schema, made: Made, path: readonly string[]): unknown {
   if (schema.$ref !== undefined) return exampleOf(made.schemas[schema.$ref.slice(refPrefix.length)] ?? {}, made, path);
   if ('const' in schema) return schema.const;
@@ -114,7 +114,7 @@ function exampleOfObject(schema: Schema, made: Made, path: readonly string[]): o
   return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, made, [...path, name])]));
 }
 
-/** The same id for a name throughout the document, so that every `cause_id` names one cause. */
+/** Returns one id per name, so that every `cause_id` in the document refers to the same cause. */
 function idOf(of: string): string {
   const hex = createHash('sha256').update(of).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18, 30)}`;

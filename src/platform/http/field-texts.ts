@@ -23,7 +23,7 @@ const webhookScope = 'webhook';
 /** Whether a schema allows null. */
 const isNullable = ({ type, anyOf = [] }: Schema): boolean => [type].flat().includes('null') || anyOf.some(isNullable);
 
-/** The description of a conventional name: `cause_id`, `approved_at`, `approved_by`. */
+/** Derives the description of a conventional name: `cause_id`, `approved_at`, `approved_by`. */
 function readName(name: string, schema: Schema): string | undefined {
   const [, words = '', ending] = /^(\w+)_(id|at|by)$/.exec(name) ?? [];
   const plain = words.replaceAll('_', ' ');

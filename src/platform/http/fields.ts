@@ -15,7 +15,7 @@ export const uuidV4 = () => z.uuid({ version: 'v4', error: 'must be a UUID v4' }
 
 const brokenCharacter = 'must not contain half of a character (a lone surrogate)';
 
-/** A longer text is refused for its length alone, as the other checks may take quadratic time. */
+/** Aborts, because the other checks may take quadratic time for a longer text. */
 const atMost = (maximum: number) => ({ error: `must have at most ${maximum} characters`, abort: true });
 
 const storable = (maximum: number) =>
@@ -35,7 +35,7 @@ const trimmed = (sent: z.ZodString, minimum: number) =>
 
 /**
  * A text of `minimum` (default 1) to `maximum` characters, trimmed, on one line, and with at least one visible
- * character unless empty. The maximum applies before trimming, as OpenAPI cannot express anything else.
+ * character unless empty. The maximum applies before trimming, as OpenAPI can express only that.
  */
 export const text = (maximum: number, minimum = 1) =>
   trimmed(storable(maximum).refine(isOneLine, { error: severalLines, abort: true }), minimum);
@@ -44,7 +44,7 @@ export const text = (maximum: number, minimum = 1) =>
 export const nameAtBank = (maximum: number) =>
   text(maximum).refine(isNameForBank, 'must have a Latin letter or a digit: banks accept no others');
 
-/** As `text`, but of any number of lines: for descriptions, not names. */
+/** Like `text`, but of any number of lines: for descriptions, not names. */
 export const prose = (maximum: number, minimum = 1) => trimmed(storable(maximum), minimum);
 
 /** A text on one line, stored as sent, including white space. */
@@ -62,7 +62,7 @@ export const optionalText = (maximum: number) => text(maximum, 0).optional();
 /** An optional field of a PATCH: null clears it. */
 export const clearable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 
-/** An e-mail address; white space around it is removed. */
+/** An email address, trimmed. */
 export const email = () =>
   z
     .string()
@@ -158,7 +158,7 @@ export const moneyString = () =>
     .refine((value) => /^[^-]*[1-9]/.test(value), 'must be greater than zero')
     .meta({ pattern: `^${moneyPattern}`, examples: ['50000.0000'] });
 
-/** As `moneyString`, zero included. */
+/** Like `moneyString`, but allows zero. */
 export const moneyStringOrZero = () =>
   z
     .string('must be a decimal string')
@@ -181,7 +181,7 @@ export const nonZeroMoneyString = () =>
 
 const whole = /^\d{1,15}$/;
 
-/** No list has this many pages; a later page is read as this one, and is also empty. */
+/** No list has this many pages; later pages are clamped to this one, and are also empty. */
 const lastPage = 999_999_999_999;
 
 /** `page` in the query: a whole number from 1, however large. */
@@ -238,7 +238,7 @@ export const isoDate = () =>
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;
-// Bounds are clamped to these: beyond them a Date has no text form that the database reads, and no row is dated there.
+// Bounds are clamped to these: outside them no row is dated, and a Date has no text form that the database reads.
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -256,7 +256,7 @@ const periodBound = (instantOf: (value: string) => number, description: string) 
 const startOf = (value: string): number =>
   day.test(value) ? startOfWesternIndonesiaDay(value).getTime() : Date.parse(value);
 
-/** `from` of a period: the first instant that belongs to it. A bare date begins at midnight in UTC+7. */
+/** `from` of a period: its first instant. A bare date begins at midnight in UTC+7. */
 export const periodStart = () =>
   periodBound(startOf, 'Inclusive. A date-time, or a bare date: the whole day in UTC+7.');
 
@@ -267,8 +267,8 @@ export const periodEnd = () =>
     'Inclusive. A date-time, or a bare date: the whole day in UTC+7.',
   );
 
-/** A timestamp in answers: ISO 8601 UTC with milliseconds. */
+/** A timestamp in responses: ISO 8601 UTC with milliseconds. */
 export const timestamp = () => z.iso.datetime().meta({ examples: ['2026-01-31T08:00:00.000Z'] });
 
-/** An amount in answers: a decimal string with four decimals. */
+/** An amount in responses: a decimal string with four decimals. */
 export const amount = () => z.string().meta({ pattern: '^-?\\d+\\.\\d{4}$', examples: ['50000.0000'] });

@@ -1,7 +1,9 @@
 import type { Context } from 'koa';
 import { refuse } from '../../shared/errors.ts';
 
-/** The header `Idempotency-Key`, undefined when absent. Throws 400 unless it has 8 to 128 printable characters. */
+/**
+ * Returns the header `Idempotency-Key`, undefined if absent. Throws 400 unless it has 8 to 128 printable characters.
+ */
 export function readIdempotencyKey(ctx: Context, header = 'Idempotency-Key'): string | undefined {
   const key = ctx.get(header);
   if (ctx.headers[header.toLowerCase()] === undefined) return undefined;

@@ -3,7 +3,7 @@ import { refuse } from '../../shared/errors.ts';
 
 /** How deeply a body may be nested; the outermost object counts. */
 export const mostNesting = 32;
-/** How deeply a schema may have fields whose numbers are read from their digits; deeper ones are read as parsed. */
+/** The maximum depth of fields whose numbers are read from their digits; deeper numbers are read as parsed. */
 export const deepestLiteral = 4;
 
 /** Decodes bytes as text, without a leading byte order mark; throws on bytes that are not UTF-8. */
@@ -33,7 +33,7 @@ interface PlacedLiteral {
   source: string;
 }
 
-/** Findings of one pass over a JSON text that its parsed value no longer shows. */
+/** Properties of a JSON text that parsing loses. */
 export interface JsonScan {
   /** How deeply lists and objects are nested: 0 for a text without any. */
   nesting: number;
@@ -55,8 +55,8 @@ const lastSpace = 0x20;
 const endOfNumber = /[^-+.\deE]/g;
 
 /**
- * Scans a JSON text once, a character at a time, and stops where it is nested more deeply than `mostNesting`, which is
- * then the only finding. For malformed text the findings are meaningless, and it may throw SyntaxError.
+ * Scans a JSON text once, a character at a time. Stops at nesting beyond `mostNesting`, which is then the only finding.
+ * For malformed text the findings are meaningless, and it may throw SyntaxError.
  */
 export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonScan {
   const literals: PlacedLiteral[] = [];
@@ -100,7 +100,7 @@ export function scanJson(text: string, literalKeys: ReadonlySet<string>): JsonSc
 
 const beginsNumber = (code: number): boolean => code === minus || (code >= zero && code <= nine);
 
-/** The position after the closing quote of the string that begins at `start`. */
+/** Returns the position after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -143,7 +143,7 @@ function placeLiteral(root: unknown, { path, source }: PlacedLiteral): void {
 }
 
 /**
- * Reads a JSON body; an empty one is an empty object. Numbers under the keys in `literalKeys` are kept as written
+ * Reads a JSON body; an empty one is an empty object. Keeps numbers under the keys in `literalKeys` as written
  * (`NumberLiteral`), so that money never becomes a double. Throws REQUEST_INVALID for malformed JSON, for duplicate
  * keys in an object, and for nesting beyond `mostNesting`.
  */

@@ -3,8 +3,8 @@ import type { Context, Next } from 'koa';
 type Serve = (ctx: Context & { params: Record<string, string> }) => Promise<void>;
 
 /**
- * Routes without parameters, looked up by path in a map before the router, which tries every pattern in turn and would
- * read `/organizations/sizes` as the id of an organization.
+ * Looks up routes without parameters in a map, ahead of the router, which tries every pattern in turn and would read
+ * `/organizations/sizes` as the id of an organization.
  */
 export function createLiteralPaths() {
   const paths = new Map<string, Map<string, Serve>>();
@@ -17,12 +17,12 @@ export function createLiteralPaths() {
       paths.set(path, methods.set(method.toUpperCase(), serve));
       if (method === 'get') methods.set('HEAD', serve);
     },
-    /** The methods of a path; null when it is not registered here. */
+    /** Returns the methods of a path; null when it is not registered here. */
     methodsOf(path: string): string[] | null {
       const methods = paths.get(spelled(path));
       return methods ? [...methods.keys()].sort() : null;
     },
-    /** Serves these routes; any other method on such a path goes to `refuseMethod`, never to the router. */
+    /** Serves these routes; other methods on their paths go to `refuseMethod`, never to the router. */
     serve:
       (refuseMethod: (ctx: Context) => Promise<void>) =>
       (ctx: Context, next: Next): Promise<void> => {

@@ -62,7 +62,7 @@ export const metadata = () =>
         'It is encrypted and later deleted, as names are.',
     });
 
-/** `metadata` in answers: as sent, null without. */
+/** `metadata` in responses: as sent, or null. */
 export const shownMetadata = () =>
   z
     .record(z.string(), z.string())

@@ -8,7 +8,7 @@ const prefix = 'amanah-upload-';
 const chunkBytes = 256 * 1024;
 const abandonedAfterMs = 60_000;
 
-/** A file on disk that is already unlinked: it disappears when its handle closes, even if the process is killed. */
+/** Opens a file that is already unlinked: it disappears when its handle closes, even if the process is killed. */
 export async function openNamelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `${prefix}${newId()}`);
   const handle = await open(path, 'wx+', 0o600);
@@ -16,7 +16,7 @@ export async function openNamelessFile(): Promise<FileHandle> {
   return handle;
 }
 
-/** A stream that appends to the file and does not close it. */
+/** Returns a stream that appends to the file and does not close it. */
 export function writeTo(handle: FileHandle): Writable {
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => void handle.writeFile(chunk).then(() => done(), done),
@@ -29,7 +29,7 @@ export function readFrom(handle: FileHandle, sizeBytes: number): Readable {
     for (let position = 0; position < sizeBytes; ) {
       const length = Math.min(chunkBytes, sizeBytes - position);
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
-      if (bytesRead === 0) throw new Error('a spooled file is shorter than what was written to it');
+      if (bytesRead === 0) throw new Error('a spooled file is shorter than the data written to it');
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The schema of a body in which null means absent for every optional field, including in required nested objects, as a
- * request that creates has nothing to clear. A field that itself accepts null is not changed.
+ * Returns a body schema in which null means absent for every optional field, including in required nested objects, as a
+ * creating request has nothing to clear. Fields that accept null are unchanged.
  */
 export function nullsAsAbsent<B extends z.ZodType>(body: B): B {
   if (!(body instanceof z.ZodObject)) return body;

@@ -49,7 +49,7 @@ function webhookOperation({ type, summary, body }: WebhookDocument): ZodOpenApiO
   };
 }
 
-/** Who may use a route, as a sentence in the document. */
+/** Describes who may use a route, as a sentence in the document. */
 export function describeAccess(access: Access): string {
   if (access.kind === 'open') return `Open to anyone${access.note ? `: ${access.note}` : ''}.`;
   if (access.kind === 'partner') return `Partner permission \`${access.permission}\`.`;
@@ -75,7 +75,7 @@ const peoplesKey = z.object({
     .optional(),
 });
 
-/** The formats of a document other than JSON: texts. */
+/** Returns the formats of a document other than JSON, all of them texts. */
 const otherFormats = ({ formats = [] }: Route): Record<string, { schema: z.ZodType }> =>
   Object.fromEntries(
     formats.filter((format) => format !== 'json').map((format) => [mediaTypeOf(format), { schema: z.string() }]),
@@ -119,7 +119,7 @@ function operationOf(route: Route, refusals: RefusalsOf | undefined): ZodOpenApi
   };
 }
 
-/** The description of a success: the summary's action was done. */
+/** Describes a success by the route's summary. */
 const describeSuccess = ({ summary }: Route): string => `Succeeded: ${summary}.`;
 
 const needsBody = ({ body, upload }: Route): boolean =>
@@ -145,8 +145,8 @@ function tagsOf(routeGroups: readonly RouteGroup[]): { name: string; description
 }
 
 /**
- * Zod leaves `default` and `examples` of a schema that transforms out of what is sent, as they could be of what comes out.
- * Here those that `meta` names are always of what is sent.
+ * For a transforming schema, Zod omits `default` and `examples` from the input, as they might describe the output.
+ * Those in our `meta` always describe the input.
  */
 const keepWritten: CreateDocumentOptions['override'] = ({ zodSchema, jsonSchema }) => {
   const { default: standard, examples } = z.globalRegistry.get(zodSchema) ?? {};
@@ -187,7 +187,7 @@ header.
 \`after\` in place of \`page\`, so that new rows neither repeat nor hide others. \`next\` is opaque and works even
 when rows are deleted; without it, the list is complete. \`after\` also accepts the id of a row of yours in this list.`;
 
-/** The OpenAPI 3.1 document, built from the same declarations that validate requests (docs/contract.md 10). */
+/** Builds the OpenAPI 3.1 document from the same declarations that validate requests (docs/contract.md 10). */
 export function buildOpenApi(
   routeGroups: readonly RouteGroup[],
   options: {
@@ -262,8 +262,8 @@ export function buildOpenApi(
 }
 
 /**
- * In a document with the operations of people and partners, the plain names are the app's, and the `createPayment` of
- * the partners' own document is `partnersCreatePayment`.
+ * In a document with the operations of people and partners, prefixes the names of partners' operations: the
+ * `createPayment` of their own document becomes `partnersCreatePayment`.
  */
 function nameApart(document: object): void {
   const { paths = {} } = document as { paths?: Record<string, Record<string, { operationId?: string }>> };

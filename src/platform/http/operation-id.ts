@@ -17,7 +17,7 @@ const singular = (segment: string): string =>
         .replace(/(?<!s)s$/, '')
     : segment;
 
-/** The resource named by the last parameter of a path, such as `webhook endpoint`. */
+/** Names the resource named by the last parameter of a path, such as `webhook endpoint`. */
 export const nounOf = (path: string): string =>
   singular(/([^/]+)\/:[^/]+(?:\/[^/:]+)*$/.exec(path)?.[1] ?? 'resource').replaceAll('-', ' ');
 
@@ -52,9 +52,8 @@ const givenNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The name of an operation, as a client's method would be called: `createPayment`, `listPayments`, `getPayment`,
- * `cancelPayment`, `getPaymentTimeline`. A POST to a last segment in the singular is an action on the resource before
- * it.
+ * Names an operation like a client's method: `createPayment`, `listPayments`, `getPayment`, `cancelPayment`,
+ * `getPaymentTimeline`. A POST to a singular last segment is an action on the preceding resource.
  */
 export function operationId({ method, path }: { method: string; path: string }): string {
   const known = givenNames[`${method} ${path}`];

@@ -39,13 +39,14 @@ export interface Paging {
 }
 
 /**
- * `page`, `limit`, `total` as in lists without a documented envelope, and `next` when rows follow (docs/contract.md 0).
+ * Returns `page`, `limit`, `total` as in lists without a documented envelope, and `next` when rows follow
+ * (docs/contract.md 0).
  */
 export const presentPage = ({ page, limit }: Paging, { total, next }: Listed) => ({ page, limit, total, next });
 
 /**
- * `limit`, `count` of all matches, `currentPage`, `totalPages` as in the documented envelopes, and `next` when rows
- * follow.
+ * Returns `limit`, `count` of all matches, `currentPage`, `totalPages` as in the documented envelopes, and `next` when
+ * rows follow.
  */
 export const presentCounted = ({ page, limit }: Paging, { total: count, next }: Listed) => ({
   limit,

@@ -9,7 +9,7 @@ type Row<Shape extends z.ZodRawShape> = {
   [Name in Exclude<keyof Shape, NullableIn<Shape>>]: Stored<z.input<Shape[Name]>>;
 } & { [Name in NullableIn<Shape>]?: Stored<z.input<Shape[Name]>> | undefined };
 
-/** The fields of a response, from a row with the same names: instants in ISO 8601, null for absent ones. */
+/** Returns a response's fields from a row with the same names: instants in ISO 8601, absent fields as null. */
 export function presentFields<Shape extends z.ZodRawShape>(
   shape: Shape,
   row: Row<Shape>,

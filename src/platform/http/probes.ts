@@ -58,8 +58,8 @@ function createProbing(readiness: Checks, log: Logger | undefined): () => Promis
 }
 
 /**
- * `/healthz` (the process is up), `/readyz` (it can serve and reaches its database; the body names every dependency) and,
- * where metrics are given, `/metrics` (Prometheus), with `amanah_dependency_up`.
+ * Serves `/healthz` (the process is up), `/readyz` (it can serve and reaches its database; the body names every
+ * dependency) and, where metrics are given, `/metrics` (Prometheus), with `amanah_dependency_up`.
  */
 export function probes(readiness: Checks, metrics: Metrics | null, log?: Logger): Router {
   const router = new Router();
@@ -68,7 +68,7 @@ export function probes(readiness: Checks, metrics: Metrics | null, log?: Logger)
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    // A stopping process reports it at once.
+    // A stopping process reports itself unready at once.
     const checks: Record<string, State> = { ...(await states()), ...('serving' in readiness && { serving: 'away' }) };
     const ready = Object.entries(checks).every(([name, state]) => state === 'ok' || shownOnly.has(name));
     ctx.status = ready ? 200 : 503;

@@ -48,8 +48,8 @@ const sampleBytes = 256 * 1024;
 
 /**
  * Receives one file by multipart/form-data, spooled to disk and never held whole in memory. Throws 400 for no file, two
- * files, a file under another field name, an empty file, or a body that is malformed or incomplete; 408 for one that
- * stalls; 413 for a file that is too large. Nothing then remains on disk.
+ * files, a file under another field name, an empty file, or a body that is malformed or incomplete; 408 for a stalled
+ * upload; 413 for a file that is too large. Nothing then remains on disk.
  */
 export async function receiveFile(ctx: Context, options: ReceiveOptions): Promise<ReceivedFile> {
   if (!ctx.is('multipart')) refuse('REQUEST_INVALID', 'The body must be multipart/form-data');
@@ -233,7 +233,8 @@ function asRefusal(error: unknown, { req }: Context): unknown {
 }
 
 /**
- * Reads on and discards, within limits: closing the connection while the client still sends would lose the response.
+ * Reads and discards the rest, within limits: closing the connection while the client still sends would lose the
+ * response.
  */
 async function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
@@ -254,7 +255,7 @@ const maximumNameCharacters = 255;
 /** Control, format (such as direction overrides) and separator characters, which can disguise a name. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A client's name for a file, without the folders that some clients send; null when nothing remains. */
+/** Returns the client's name for a file, without the folders that some clients send; null if nothing remains. */
 function fileNameOf(given: string | null): string | null {
   const name = (given ?? '').toWellFormed().replace(invisible, '').split(/[\\/]/).at(-1)?.trim() ?? '';
   if (name === '' || name === '.' || name === '..') return null;
@@ -278,7 +279,7 @@ function looksLikeText(sample: Uint8Array): boolean {
   }
 }
 
-/** The declared type, if it is one of the text types and the sample looks like text; otherwise null. */
+/** Returns the declared type if it is a text type and the sample looks like text, otherwise null. */
 function declaredTextType(declared: string | null, sample: Uint8Array): string | null {
   const type = declared?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return textTypes.has(type) && looksLikeText(sample) ? type : null;

@@ -3,7 +3,9 @@ import { newId } from '../../shared/ids.ts';
 
 const printable = /^[\x20-\x7e]{1,64}$/;
 
-/** The id of a request: the `x-request-id` sent, if it has 1 to 64 printable characters; otherwise a new one. */
+/**
+ * Returns the id of a request: the `x-request-id` sent, if it has 1 to 64 printable characters; otherwise a new one.
+ */
 export const requestIdFrom = (sent: string | string[] | undefined): string =>
   typeof sent === 'string' && printable.test(sent) ? sent : newId();
 

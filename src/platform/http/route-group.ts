@@ -64,7 +64,7 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   idempotent?: boolean;
   /** Maximum bytes of the body, if not the usual limit (`bodyLimitBytes`). */
   bodyLimit?: number;
-  /** A body that the handler reads itself, described here for OpenAPI only; an optional one may be missing. */
+  /** A body that the handler reads itself, described here for OpenAPI only; `optional` bodies may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }
 
@@ -100,8 +100,8 @@ type Declare<Ports> = <
 ) => void;
 
 /**
- * A group of routes whose handlers need `Ports`; its methods declare routes. Throws for a path parameter without a
- * schema and for a route without access.
+ * Creates a group of routes whose handlers need `Ports`; its methods declare routes. Throws for a path parameter
+ * without a schema and for a route without access.
  */
 export function createRouteGroup<Ports = object>(options: {
   prefix: string;

@@ -8,8 +8,8 @@ export interface Origins {
 }
 
 /**
- * The origins that may use our cookie: the public URL's and those of ALLOWED_ORIGINS (docs/contract.md 1). One that
- * ends in `:*` allows every port, in development only.
+ * Returns the origins that may use our cookie: the public URL's and those of ALLOWED_ORIGINS (docs/contract.md 1). One
+ * that ends in `:*` allows every port, in development only.
  */
 export function allowedOrigins(config: { PUBLIC_URL: string; ALLOWED_ORIGINS: readonly string[] }): Origins {
   const ofAnyPort = config.ALLOWED_ORIGINS.filter((origin) => origin.endsWith(anyPort));
@@ -23,15 +23,15 @@ export function allowedOrigins(config: { PUBLIC_URL: string; ALLOWED_ORIGINS: re
 const anyPort = ':*';
 
 /**
- * The origin as browsers send it. An app's custom scheme is kept as written: URL would give `null`, which any sandboxed
- * page also sends.
+ * Returns the origin as browsers send it. An app's custom scheme is kept as written: URL would give `null`, which any
+ * sandboxed page also sends.
  */
 function originOf(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : text;
   return origin === 'null' ? text : origin;
 }
 
-/** Security headers and CORS for the allowed origins; scripts only from our own files, styles may be inline. */
+/** Sets security headers and CORS for the allowed origins; scripts only from our own files, styles may be inline. */
 export function security(origins: Origins): Middleware[] {
   return [
     helmet({

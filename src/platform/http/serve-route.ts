@@ -59,7 +59,7 @@ function admit(access: Allow | SignedIn, caller: Caller, method: string): void {
 const noShape = z.object({});
 const noFields = z.strictObject({});
 
-/** The schema of the body: an empty object for a route that declares none; null if the body is not read here. */
+/** Returns the body's schema: an empty object if the route declares none, null if the handler reads the body itself. */
 export const bodyOf = ({ body, upload }: Pick<Route, 'body' | 'upload'>): z.ZodType | null =>
   body ?? (upload ? null : noFields);
 
@@ -74,7 +74,10 @@ export interface RouteCall {
   readBody: () => Promise<unknown>;
 }
 
-/** A partner would take an ignored parameter for a filter that everything matches (docs/contract.md 8). */
+/**
+ * Refuses unknown parameters: a partner would take an ignored one for a filter that every row matches (docs/contract.md
+ * 8).
+ */
 function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknown>): void {
   assert(schema instanceof z.ZodObject, 'a query schema is an object');
   const known = schema.shape;
@@ -84,14 +87,14 @@ function refuseUnknownParameters(schema: z.ZodType, query: Record<string, unknow
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: unknown, message }] });
 }
 
-/** The query parameters; a list if one is repeated. Koa's own parser takes quadratic time in their number. */
+/** Returns the query parameters, a repeated one as a list. Koa's own parser takes quadratic time in their number. */
 function readQuery(querystring: string): Record<string, string | string[]> {
   const read = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(querystring)) read.set(name, read.has(name) ? [value] : value);
   return Object.fromEntries(read);
 }
 
-/** A repeated parameter is ambiguous; using the first or the last would be a guess. */
+/** Refuses a repeated parameter: using its first or last value would be a guess. */
 function refuseRepeatedParameters(query: Record<string, unknown>): void {
   const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
   if (repeated === undefined) return;
@@ -99,7 +102,7 @@ function refuseRepeatedParameters(query: Record<string, unknown>): void {
   refuse('REQUEST_INVALID', message, { messages: [message], details: [{ field: repeated, message }] });
 }
 
-/** A missing resource named by the path has one wording, whatever the route's parameter is called. */
+/** Gives a missing resource named by the path the same message on every route, whatever the parameter's name. */
 function asMissing(error: unknown, params: Record<string, string>): unknown {
   if (!isDomainError(error) || errorStatuses[error.code] !== 404 || !((error.field ?? '') in params)) return error;
   const { code, complaint } = error;
@@ -154,11 +157,11 @@ export async function callRoute<Ports extends ServingPorts>(
   return proceed(caller);
 }
 
-/** Maximum bytes of a route's body: few for routes without authentication. */
+/** Returns maximum bytes of a route's body: few for routes without authentication. */
 export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 'path' | 'bodyLimit'>): number =>
   bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
 
-/** The middleware of one declared route: calls it with the request's input and sends its response. */
+/** Creates the middleware of one declared route: calls it with the request's input and sends its response. */
 export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps: Ports, doors: Doors) {
   const literalKeys = moneyLiteralKeys(route.body);
   const limitBytes = bodyLimitOf(route);
@@ -183,7 +186,7 @@ export function serveRoute<Ports extends ServingPorts>(route: Route<Ports>, deps
   };
 }
 
-/** Reads at the first call, and returns the same value to every later one. */
+/** Calls `read` once, and returns its value to every caller. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   return () => {
@@ -215,8 +218,8 @@ export function refuseUnknown(methodsOf: (path: string) => string[]) {
 }
 
 /**
- * The names of fields, at any depth of a schema up to `deepestLiteral`, whose numbers are read from their literal
- * digits.
+ * Returns the names of fields, at any depth of a schema up to `deepestLiteral`, whose numbers are read from their
+ * literal digits.
  */
 export function moneyLiteralKeys(schema: z.ZodType | undefined): ReadonlySet<string> {
   const found = new Set<string>();

@@ -9,7 +9,7 @@ interface Encoded {
 }
 const brotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 const zip = promisify<Buffer, Buffer>(gzip);
-/** Three times as fast as the best level, and hardly larger. */
+/** Three times as fast as the best level, with hardly larger output. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 async function encode(bytes: Buffer): Promise<Encoded> {
@@ -19,8 +19,8 @@ async function encode(bytes: Buffer): Promise<Encoded> {
 }
 
 /**
- * A middleware for content that never changes while the process lives: read and compressed once, at the first request,
- * and sent with an ETag, so that a cached copy gets a 304.
+ * Serves content that never changes while the process runs: reads and compresses it once, at the first request, and
+ * sends an ETag, so that a cached copy gets a 304.
  */
 export function staticAsset(
   type: string,

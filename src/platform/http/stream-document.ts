@@ -21,7 +21,7 @@ export type DocumentFormat = keyof typeof contentTypes;
 /** The formats of most documents. */
 export const jsonOrCsv = ['json', 'csv'] as const;
 
-/** A format's content type without its parameters. */
+/** Returns a format's content type without its parameters. */
 export const mediaTypeOf = (format: DocumentFormat): string => contentTypes[format].replace(/;.*/, '');
 
 /** How to render the parts as a body. */
@@ -42,13 +42,13 @@ export interface DocumentForm<Facts extends object, Line> {
 /** The reader of a document. */
 export interface DocumentReader {
   id: string;
-  /** Whether they signed up by themselves, as anybody may with as many accounts as they like. */
+  /** Whether the reader signed up without an invitation, as anybody may, with any number of accounts. */
   signedUp: boolean;
 }
 
 /** Maximum concurrent document streams per process; each holds a database connection. */
 const concurrentDocuments = 4;
-/** Of these, those of readers who signed up: however slowly they read, one place is left to partners and operators. */
+/** The maximum for readers who signed up: however slowly they read, one stream is left to partners and operators. */
 const ofSignedUp = 3;
 /** A client that reads nothing for this long is cut off. */
 const stalledAfterMs = budgets.download.stalledReader;
@@ -106,7 +106,7 @@ async function* asCsv<Facts extends object, Line>(
   }
 }
 
-/** All parts; the first has been read already. */
+/** Yields the first part, already read, and then the rest. */
 async function* withFirst<Part>(first: IteratorResult<Part, void>, rest: AsyncIterable<Part>): AsyncGenerator<Part> {
   if (!first.done) yield first.value;
   yield* rest;
@@ -119,8 +119,8 @@ function renderingOf<Facts extends object, Line>(form: DocumentForm<Facts, Line>
 }
 
 /**
- * A document rendered while it is sent: a slow client slows down the database read, one that stalls or disconnects ends
- * it. Waits for this process's semaphore; one reader may hold two places at a time.
+ * Renders a document while sending it: a slow client slows down the database read, and a stalled or disconnected client
+ * ends it. Waits for this process's semaphore, in which one reader may hold two places.
  */
 export async function streamDocument<Facts extends object, Line>(
   reader: DocumentReader,
@@ -130,7 +130,7 @@ export async function streamDocument<Facts extends object, Line>(
   const leave = await enterAs(reader);
   let stalled: NodeJS.Timeout | undefined;
   const reading = read();
-  // Read before anything is sent, so that a failing read is refused like any other request.
+  // Reads the first part before sending anything, so that a failing read is refused like any other request.
   const first = await reading.next().catch((error: unknown) => {
     leave();
     throw error;
@@ -149,20 +149,20 @@ export async function streamDocument<Facts extends object, Line>(
     }
   }
   const body: Readable = Readable.from(watched());
-  // Also when the client disconnected before the first line: the read holds a database connection until it is closed.
+  // Closes the read, which holds a database connection, even if the client disconnected before the first line.
   body.once('close', () => void reading.return().then(leave, leave));
   return body;
 }
 
-/** The one of these formats that the `Accept` header prefers; JSON when none matches. */
+/** Returns the format that the `Accept` header prefers, JSON if none matches. */
 function documentFormat(ctx: Context, formats: readonly DocumentFormat[]): DocumentFormat {
   const types = formats.map(mediaTypeOf);
   return formats[types.indexOf(String(ctx.accepts(...types)))] ?? 'json';
 }
 
 /**
- * The response that streams a document to `reader` in the format that the request prefers; as CSV it is a file with
- * this name. Throws as `streamDocument`.
+ * Returns the response that streams a document to `reader` in the format that the request prefers; CSV is a file with
+ * this name. Throws like `streamDocument`.
  */
 export async function sendDocument<Facts extends object, Line>(
   ctx: Context,

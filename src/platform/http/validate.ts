@@ -56,7 +56,7 @@ const inPlainWords: z.core.$ZodErrorMap = (issue) => {
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The value as the schema reads it, or every error in it, with paths `within` the body. */
+/** Returns the parsed value, or every error in it, with paths `within` the body. */
 export function judge<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -67,7 +67,7 @@ export function judge<T>(
   return { complaints: result.error.issues.flatMap((issue) => complaintsOf(issue, value, within)) };
 }
 
-/** The value as the schema reads it. Throws REQUEST_INVALID with at most 20 errors, each naming its field. */
+/** Returns the parsed value. Throws REQUEST_INVALID with at most 20 errors, each naming its field. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   cutLongLists(schema, value);
   const result = schema.safeParse(value, { error: inPlainWords });

@@ -6,7 +6,10 @@ export interface PollingWorker {
   polls(): boolean;
 }
 
-/** A gauge per worker of this process: 1 while it polls its task queue, otherwise 0. It works without the database. */
+/**
+ * Registers a gauge per worker of this process: 1 while it polls its task queue, otherwise 0. It works without the
+ * database.
+ */
 export function measureWorkers(metrics: Metrics, workers: readonly PollingWorker[]): void {
   const polling = gauge(metrics, 'amanah_worker_polls', 'Whether this process polls a task queue, by its kind.', [
     'queue',

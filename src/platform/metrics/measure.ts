@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 
 const secondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The database pool, read on scrape: waiting requests are the first sign that it is too small. */
+/** Measures the database pool, read on scrape: waiting requests are the first sign that it is too small. */
 export function measurePool({ registry }: Metrics, orm: MikroORM): void {
   new Gauge({
     name: 'amanah_database_pool_connections',
@@ -66,7 +66,7 @@ export function measureProvider({ registry }: Metrics, call: typeof fetch): type
   };
 }
 
-/** How long each activity takes, and its outcome: done, refused (not retried) or failed (retried). */
+/** Measures how long each activity takes, and its outcome: done, refused (not retried) or failed (retried). */
 export function measureSteps({ registry }: Metrics): Histogram<'activity' | 'outcome'> {
   const name = 'amanah_activity_seconds';
   const known = registry.getSingleMetric(name);

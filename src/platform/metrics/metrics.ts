@@ -23,22 +23,21 @@ export function createMetrics(options: { defaults?: boolean } = {}): Metrics {
   return { registry, httpRequestSeconds };
 }
 
-/** The registry's counter of this name, created on first use. */
+/** Returns the registry's counter of this name, created on first use. */
 export function counter<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Counter<L> {
   const known = metrics.registry.getSingleMetric(name);
   return known instanceof Counter ? known : new Counter({ name, help, labelNames, registers: [metrics.registry] });
 }
 
-/** The registry's gauge of this name, created on first use. */
+/** Returns the registry's gauge of this name, created on first use. */
 export function gauge<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Gauge<L> {
   const known = metrics.registry.getSingleMetric(name);
   return known instanceof Gauge ? known : new Gauge({ name, help, labelNames, registers: [metrics.registry] });
 }
 
 /**
- * Sets the gauges by `refresh` when they are scraped: Prometheus collects all at once, and one query serves them.
- * `refresh` clears them before it asks: while its query hangs, the scrape answers without them. A scrape that Prometheus
- * gives up would hide every metric of the process.
+ * Calls `refresh` once per scrape, to set all the gauges with one query. `refresh` first clears them, so that a scrape
+ * omits them while the query hangs: a scrape that times out would hide every metric of the process.
  */
 export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise<void>): void {
   let asking: Promise<void> | null = null;
@@ -56,7 +55,7 @@ export function collectTogether(gauges: readonly Gauge[], refresh: () => Promise
 
 /**
  * Sets each gauge, when scraped, to the column with its name in the query's single row. Without a value, a row or a
- * database the gauge has no value, as the last one would be a guess.
+ * database the gauge has no value, rather than a stale one.
  */
 export function collectRow<Name extends string>(gauges: Record<Name, Gauge>, orm: MikroORM, query: string): void {
   const named = Object.entries<Gauge>(gauges);

@@ -28,10 +28,10 @@ export interface SealedAnswer {
   id: string;
 }
 
-/** SHA-256 of a key, whose text is arbitrary and stored nowhere. */
+/** Returns a key's SHA-256; its text is arbitrary and not stored. */
 export const hashKey = (key: string): string => sha256(key);
 
-/** The fingerprint of a request: method, path and the validated body, with its fields in canonical order. */
+/** Returns the fingerprint of a request: method, path and the validated body, with its fields in canonical order. */
 export function fingerprintOf(method: string, path: string, body: Record<string, unknown>): string {
   const fields = Object.keys(body)
     .filter((name) => body[name] !== undefined)
@@ -43,7 +43,7 @@ export function fingerprintOf(method: string, path: string, body: Record<string,
 export const claimFor = (userId: string, key: string | undefined, path: string, body: Record<string, unknown>) =>
   key === undefined ? null : { userId, keyHash: hashKey(key), fingerprint: fingerprintOf('POST', path, body) };
 
-/** The owner of a key, and the key: they locate its row. */
+/** Returns a key's owner and hash, which locate its row. */
 export const placeOf = (claim: KeyClaim): string[] => [
   'partnerId' in claim ? claim.partnerId : claim.userId,
   claim.keyHash,
@@ -67,7 +67,7 @@ function ofRequest(claim: KeyClaim, row: KeyRow | undefined): KeyRow | null {
   return row ?? null;
 }
 
-/** The resource created under the key, or null; throws like `refuseReused` if another request used the key. */
+/** Returns the resource created under the key, or null; throws like `refuseReused` if another request used the key. */
 export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<KeyRow | null> {
   const sql = `select ${columns} from requests k where ${atKey}`;
   return ofRequest(claim, (await executePrepared<KeyRow>(em, sql, placeOf(claim)))[0]);
@@ -100,7 +100,7 @@ export async function arriveUnderKey(
 export const stampOpening = async (em: EntityManager, options?: Pick<OpeningStamp, 'livesMs'>): Promise<OpeningStamp> =>
   (await arriveUnderKey(em, null, options)).stamp;
 
-/** Stores the first response under the key, if a resource was created; returns whether it was this one. */
+/** Stores the first response under the key, if a resource was created; returns whether it stored this one. */
 export async function keepAnswer(
   em: EntityManager,
   claim: KeyClaim,
@@ -117,13 +117,13 @@ export async function keepAnswer(
   return kept.length > 0;
 }
 
-/** The response stored under a key, or null when there is none yet. */
+/** Returns the response stored under a key, or null when there is none yet. */
 export const answerOf = (kept: KeyRow | null): SentAnswer | null =>
   kept === null || kept.answer_status === null || kept.answer_body === null
     ? null
     : { status: kept.answer_status, body: kept.answer_body, replayed: true };
 
-/** The first response under this key, or null. Throws when the key belongs to another request. */
+/** Returns the first response under this key, or null. Throws when the key belongs to another request. */
 export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<SentAnswer | null> =>
   answerOf(await findUnderKey(em, claim));
 

@@ -56,7 +56,7 @@ const ageOf = (stamp: OpeningStamp | null) => [
 const rowOf = ({ resourceId, claim }: Pick<Asked, 'resourceId' | 'claim'>): string[] =>
   claim ? placeOf(claim) : [resourceId, ''];
 
-/** Parameters to record in the row what it was decided for. */
+/** SQL that records in the row which request was decided. */
 const ofThis = `fingerprint = ?, resource_id = ?, kind = ?, decided_at = clock_timestamp()
   where owner_id = ? and key_hash = ?`;
 const thisOf = (asked: Asked) => [asked.claim?.fingerprint ?? '', asked.resourceId, asked.kind, ...rowOf(asked)];
@@ -76,13 +76,13 @@ async function lockRequest(
        refusal, ${hasLapsed} as has_lapsed`,
     [...row, fingerprint, resourceId, kind, number, fingerprint, ...ageOf(stamp)],
   );
-  return must(rows[0], 'an upsert answers its row');
+  return must(rows[0], 'an upsert returns its row');
 }
 
-/** The resource if it already exists, read in the transaction that holds its request's row. */
+/** Finds the resource if it already exists, in the transaction that locks its request's row. */
 async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: RequestRow, find: Find<T>): Promise<T | null> {
   const existing = await find(tx);
-  // The row has been deleted since.
+  // The request's row was deleted and has been recreated.
   if (existing !== null && !is_made) {
     const sql =
       "update requests set made = nextval('opening_numbers'), refusal = null where owner_id = ? and key_hash = ?";
@@ -93,9 +93,9 @@ async function findMade<T>(tx: EntityManager, asked: Asked, { is_made }: Request
 
 /** Throws if something else was created under the key, or if this request or a later one was refused. */
 function refuseDecided({ claim }: Asked, { is_made, is_refused, is_this, refusal }: RequestRow): void {
-  if (is_made) refuseReused(must(claim, 'what was made is there'));
+  if (is_made) refuseReused(must(claim, 'only a key can belong to another resource'));
   if (is_refused && !is_this) throw busy('Another request with this key interfered; try again');
-  if (is_refused) throw fromStored(must(refusal, 'what was refused has its refusal'));
+  if (is_refused) throw fromStored(must(refusal, 'a refused request has its refusal'));
 }
 
 /**
@@ -118,7 +118,7 @@ export async function openOnce<T, Prepared = void>(
       const existing = await findMade(tx, opening, row, find);
       if (existing !== null) return existing;
       refuseDecided(opening, row);
-      // A resource that cannot be created because its key was lost fails here.
+      // Requests that can never succeed, because their encryption key was lost, also end here.
       if (row.has_lapsed) refuseLapsed();
       const made = await make(tx, prepared);
       await tx.flush();
@@ -126,7 +126,7 @@ export async function openOnce<T, Prepared = void>(
         `update requests set made = ?::bigint, refusal = null, ${ofThis} and not ${hasLapsed} returning 1`,
         [stamp.number, ...thisOf(opening), ...ageOf(stamp)],
       );
-      // It waited for locks until the request was too old.
+      // Waiting for locks made the request too old.
       if (decided.length === 0) refuseLapsed();
       return made;
     });
@@ -139,7 +139,7 @@ export async function openOnce<T, Prepared = void>(
 
 /**
  * Refuses a resource permanently: no earlier request, not even a running one, will create it. If one already has, its
- * resource is returned instead. `number` is the refused request's, or null if it was refused before it had one.
+ * resource is returned instead. `number` is the refused request's, or null if it was refused before it got a number.
  */
 export async function refuseOnce<T>(
   em: EntityManager,
@@ -164,17 +164,20 @@ export async function refuseOnce<T>(
   throw refusal;
 }
 
-/** Greater than every number, as no refusal applies yet to a request without one. */
+/** Greater than every number, as no earlier refusal applies to a request without a number. */
 const noNumber = String(2n ** 63n - 1n);
 
-/** Whether the error promises that nothing has happened or will: a 4xx, which must be recorded first. */
+/**
+ * Whether the error promises that the request has no effect, now or later (a 4xx); it must be recorded before it is
+ * returned.
+ */
 export const isVerdict = (error: unknown): error is DomainError =>
   isDomainError(error) && errorStatuses[error.code] >= 400 && errorStatuses[error.code] < 500;
 
 const refuseLapsed = (): never =>
   refuse('SERVICE_UNAVAILABLE', 'The request is too old to start; try again', { retryAfterSeconds: 1 });
 
-/** A refusal as recorded, with its first errors, as a batch may have thousands. */
+/** Converts a refusal to its stored form, with only its first errors, as a batch may have thousands. */
 export const toStored = ({ code, complaint, field, messages, details }: DomainError): StoredRefusal => ({
   code,
   complaint,
@@ -183,11 +186,11 @@ export const toStored = ({ code, complaint, field, messages, details }: DomainEr
   details: Array.isArray(details) ? details.slice(0, mostComplaints) : (details ?? null),
 });
 
-/** An error may quote unknown fields as sent; the database stores neither NUL nor lone surrogates. */
+/** Replaces NUL and lone surrogates, which the database cannot store, but an error may quote from unknown fields. */
 const storable = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{FFFD}') : value;
 
-/** The original error of a stored refusal. */
+/** Recreates the error of a stored refusal. */
 export const fromStored = ({ code, complaint, ...options }: StoredRefusal): DomainError =>
   new DomainError(code, complaint, options);
 
@@ -201,10 +204,10 @@ export interface Creation<Found, Prepared> {
 
 type Opening = OpeningPlace & { stamp: OpeningStamp; unavailable: string };
 
-/** A request without a key lives no longer than it waits, as nobody can join it. */
+/** Whether the request has a key. Without a key it lives no longer than it waits, as nobody can join it. */
 const isKeyed = ({ stamp }: Opening): boolean => stamp.livesMs === undefined;
 
-/** One step of such a run takes less time than all look-ups together. */
+/** All look-ups together take longer than one step of a run that answers without a row. */
 const mostLooks = 15;
 const lookEveryMs = 200;
 
@@ -251,13 +254,13 @@ async function begin<Found, Prepared>(
       answer = await start({ ...prepared, stamp });
     } catch (error) {
       if (!isVerdict(error)) throw error;
-      // It came through Temporal, to which anyone with access can write: record it first, or return the recorded one.
+      // It came through Temporal, which others may write to: record it first, or return the recorded outcome.
       return refuseOnce(em, { ...opening, number: stamp.number }, find, error);
     }
     const found = await find(em.fork());
     if (found !== null) return found;
-    // A run that answers without a row began before the database was restored. The query makes it find its row gone and
-    // complete, so that the next one starts afresh.
+    // A run that answers without a row began before the database was restored. Calling it makes it find its row missing
+    // and complete, so that the next call starts a new run.
     if (answer === null || looks === mostLooks) break;
     await delay(lookEveryMs);
   }

@@ -4,7 +4,7 @@ import type { Proved, Prover } from '../encryption/prover.ts';
 
 const aboutOf = ({ kind, resourceId }: OpeningPlace): string => `opening ${kind} ${resourceId.toLowerCase()}`;
 
-/** A workflow's opening, with proof that the API accepted it. */
+/** Adds a proof to a workflow's opening that the API accepted it. */
 export const proveOpening = <Opening extends object>(
   prover: Prover,
   place: OpeningPlace,
@@ -12,8 +12,8 @@ export const proveOpening = <Opening extends object>(
 ): Proved<Opening> => prover.prove(aboutOf(place), opening);
 
 /**
- * The opening with which a workflow was started, if the API proved it. Otherwise throws SERVICE_UNAVAILABLE with
- * nothing done or decided: an API request that joined such a run starts another.
+ * Returns a workflow's opening if the API proved it. Otherwise throws SERVICE_UNAVAILABLE with nothing done or decided;
+ * an API request that joined this run starts another.
  */
 export const provenOpening = <Opening extends object>(
   prover: Prover,

@@ -38,8 +38,8 @@ function openOutput(): DestinationStream {
 }
 
 /**
- * The process's log: one JSON object per line. Errors are logged by type, code and stack. A database error's message
- * can quote values, so only its type, code and stack frames are kept.
+ * Creates the process's log: one JSON object per line. Errors are logged by type, code and stack. A database error's
+ * message can quote values, so only its type, code and stack frames are kept.
  */
 export function createLogger(
   options: { level: string; process: string },

@@ -42,7 +42,7 @@ export function endReadiness(readiness: Record<string, () => Promise<void>>): vo
   readiness.serving = () => Promise.reject(new Error('this process is shutting down'));
 }
 
-/** Tells the parent, if there is one, that this process is serving. */
+/** Notifies the parent process, if there is one, that this process is serving. */
 export function announceReady(): void {
   if (process.connected) process.send?.('ready');
 }
@@ -54,7 +54,7 @@ const endLater = (): void => void setTimeout(() => process.exit(1), budgets.shut
  * Runs a main function; an error that it does not handle is printed, a ConfigError as one sentence, with exit code 1.
  */
 export async function runMain(main: () => Promise<void>): Promise<never> {
-  // Also during start-up, before anything handles a stop signal.
+  // Applies also during start-up, before anything handles a stop signal.
   if (process.channel) process.once('disconnect', endLater);
   try {
     await main();

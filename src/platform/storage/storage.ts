@@ -16,7 +16,8 @@ import { DomainError } from '../../shared/errors.ts';
 import type { Config } from '../config/config.ts';
 
 /**
- * A Content-Disposition value for downloads under this name: an ASCII form, plus the full name (RFC 6266, RFC 8187).
+ * Returns a Content-Disposition value for downloads under this name: an ASCII form, plus the full name (RFC 6266, RFC
+ * 8187).
  */
 function attachment(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
@@ -36,22 +37,22 @@ export interface StoredObject {
   sha256: string | null;
 }
 
-/** Object storage (S3 or compatible). Every call but `ping` throws SERVICE_UNAVAILABLE when it is down. */
+/** Object storage (S3 or compatible). Every call but `ping` throws SERVICE_UNAVAILABLE if storage is down. */
 export interface Storage {
   /**
    * Stores one object in one request with its length. After a failure a partial object may exist, or appear a moment
    * later.
    */
   put(key: string, object: StoredObject, body: Readable): Promise<void>;
-  /** The object's metadata, or null. */
+  /** Returns the object's metadata, or null. */
   find(key: string): Promise<StoredObject | null>;
-  /** The bytes under the key, at most `maximumBytes` of them, or null. */
+  /** Reads the object's first bytes, at most `maximumBytes`; null if there is none. */
   read(key: string, maximumBytes: number): Promise<Buffer | null>;
-  /** Every key with this prefix, in byte order. */
+  /** Yields every key with this prefix, in byte order. */
   list(prefix: string): AsyncIterable<string>;
-  /** Removes the object; does nothing when there is none. */
+  /** Removes the object; does nothing if there is none. */
   remove(key: string): Promise<void>;
-  /** A URL from which anybody may download the object, as an attachment of this name, for `lifetimeSeconds`. */
+  /** Returns a URL from which anybody may download the object, as an attachment of this name, for `lifetimeSeconds`. */
   signViewUrl(key: string, options: { fileName: string; lifetimeSeconds: number }): Promise<string>;
   /** Throws unless the bucket answers. */
   ping(): Promise<void>;

@@ -17,7 +17,7 @@ export interface ArchiveTools {
 
 /**
  * Runs a command on a month of each partitioned table, or of the named one, as the owner of the database; prints each
- * result as `describe` words it or as JSON.
+ * result as text from `describe` or as JSON.
  */
 export const runArchiveCommand = <Outcome>(
   usage: string,

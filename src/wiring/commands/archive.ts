@@ -30,6 +30,6 @@ function describe({ table, state, rows, reason }: ArchiveOutcome): string {
     case 'absent':
       return `${table}: has no such month`;
     case 'needed':
-      return `${table}: left as it is: ${reason}`;
+      return `${table}: unchanged: ${reason}`;
   }
 }

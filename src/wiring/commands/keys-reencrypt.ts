@@ -9,7 +9,7 @@ const shownUnreadable = 20;
 
 let toldPercent = -10;
 
-/** A progress bar, redrawn in place on a terminal; elsewhere one line per tenth. */
+/** Shows a progress bar, redrawn in place on a terminal; elsewhere one line per tenth. */
 function showProgress({ table, column, done, total }: ReencryptProgress): void {
   const filled = total === 0 ? barWidth : Math.round((done / total) * barWidth);
   const bar = `${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}`;
@@ -43,7 +43,7 @@ const run: Subcommand = {
     const lines = results.map((result) => `${result.table}.${result.column}: ${result.moved} of ${result.rows} moved`);
     return {
       json: { key_id: newestKeyId, moved, columns: results },
-      text: `${lines.join('\n')}\n${moved} values re-encrypted; everything is now encrypted with the key ${newestKeyId}. Older keys can be removed once no process has them first.`,
+      text: `${lines.join('\n')}\n${moved} values re-encrypted; everything is now encrypted with the key ${newestKeyId}. Older keys can be removed once no process lists them first.`,
     };
   },
 };

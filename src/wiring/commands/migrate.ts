@@ -65,7 +65,7 @@ export async function migrate(
     await setSessionTimeOuts(em, budgets.database.migration);
     await takeTurn(em);
     await em.transactional(async (tx) => {
-      await refuseUnlessOwner(tx, { schema: 'public', wants: 'make tables' });
+      await refuseUnlessOwner(tx, { schema: 'public', wants: 'create tables' });
       if (list.includes(baseline)) await refuseOldDatabase(tx);
       await createRoles(tx, roles, passwords);
       await settleRoles(tx, roles, tell);
@@ -74,12 +74,11 @@ export async function migrate(
     const inTime = (name: string, make: () => Promise<unknown>) =>
       givingWay(make, {
         givesWayMs,
-        tell: () =>
-          tell(`${name} waits for a lock that somebody holds; it is retried in ${budgets.migration.pause / 1000} s.`),
+        tell: () => tell(`${name} did not get a lock; it is retried in ${budgets.migration.pause / 1000} s.`),
       });
     for (const { name } of await orm.migrator.getPending()) {
       await inTime(name, async () => {
-        // A non-transactional migration may have set its own.
+        // A non-transactional migration may have set its own time-outs.
         await setSessionTimeOuts(orm.em.fork(), budgets.database.migration);
         await orm.migrator.up({ migrations: [name] });
       });
@@ -92,7 +91,7 @@ export async function migrate(
   }
 }
 
-/** The same for the keys database. */
+/** Like `migrate`, for the keys database. */
 export const migrateKeys = (
   url: string,
   passwords: RolePasswords,
@@ -109,8 +108,8 @@ async function takeTurn(em: EntityManager): Promise<void> {
 }
 
 /**
- * Settings of roles and of the database itself, which a dump does not contain. Only missing ones are issued, so that an
- * administrator can set them for an owner who may not.
+ * Applies settings of roles and of the database itself, which a dump does not contain. Skips those already set, so that
+ * an administrator can set them for an owner who may not.
  */
 async function settleRoles(
   tx: EntityManager,
@@ -132,8 +131,8 @@ async function settleRoles(
   } catch (error) {
     if (errorCodeOf(error) !== mayNot) throw error;
     throw new ConfigError(
-      `Nothing was migrated, because the role ${owner} may not grant rights in the database ${database}. Let ` +
-        `an administrator of the database run: ${statements.join('; ')}; Then run "npm run migrate" again.`,
+      `Nothing was migrated, because the role ${owner} may not grant rights in the database ${database}. ` +
+        `Ask a database administrator to run: ${statements.join('; ')}; Then run "npm run migrate" again.`,
       { cause: error },
     );
   }
@@ -144,8 +143,8 @@ async function settleRoles(
   } catch (error) {
     if (errorCodeOf(error) !== mayNot) throw error;
     tell(
-      `The role ${owner} may not keep failed statements out of the server's log. Let an administrator of the ` +
-        `database run: ${quieting.join('; ')};`,
+      `The role ${owner} may not keep failed statements out of the server's log. ` +
+        `Ask a database administrator to run: ${quieting.join('; ')};`,
     );
   }
 }

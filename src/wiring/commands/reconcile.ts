@@ -58,7 +58,7 @@ await runCommand(usage, async () => {
   ].join('\n');
 });
 
-/** The dependencies of a comparison. */
+/** Opens the dependencies of a comparison. */
 async function openParts() {
   const config = readReconciliationConfig();
   const orm = await openDatabase({ url: config.DATABASE_URL, poolSize: 2 });

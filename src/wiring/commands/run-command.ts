@@ -1,6 +1,6 @@
 /**
- * Runs a command that people type: prints its result, if any; an error is one sentence and the exit code `failure`, by
- * default 2, unless the command has already set its own.
+ * Runs a command-line command and prints its result, if any. Prints an error as one sentence; the exit code is then
+ * `failure`, by default 2, unless the command has set its own.
  */
 export async function runCommand(usage: string, command: () => Promise<string | null>, failure = 2): Promise<void> {
   try {
@@ -15,7 +15,7 @@ export async function runCommand(usage: string, command: () => Promise<string | 
   }
 }
 
-/** A sentence for the person at the terminal. */
+/** An error whose message is all that the person at the terminal needs. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

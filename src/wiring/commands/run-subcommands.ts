@@ -12,7 +12,7 @@ import { CommandError } from './run-command.ts';
 export interface CommandTools {
   config: OperatorConfig;
   orm: MikroORM;
-  /** The keys database. Throws ConfigError when the environment names none. */
+  /** Opens the keys database. Throws ConfigError when the environment names none. */
   openKeys(): MikroORM;
   /** Seals data that belongs to no person. Throws ConfigError when the environment has no keys. */
   openSealer(): Sealer;
@@ -87,7 +87,7 @@ function missing(variable: string): never {
   throw new ConfigError(`The configuration cannot be used: ${variable} is missing.`);
 }
 
-/** The keys for encryption at rest. Throws ConfigError when there are none. */
+/** Returns the keys for encryption at rest. Throws ConfigError when there are none. */
 export function keysOf({ DATA_ENCRYPTION_KEYS: keys }: OperatorConfig): NonNullable<typeof keys> {
   return keys ?? missing('DATA_ENCRYPTION_KEYS');
 }

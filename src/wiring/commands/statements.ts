@@ -2,7 +2,7 @@
 const piece =
   /--[^\r\n]*|e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?<tag>(?:[\p{L}_][\p{L}\w]*)?)\$.*?\$\k<tag>\$|[\p{L}_][\p{L}\w$]*|\s+|./gisuy;
 
-/** The statements of a text of SQL, without the semicolons between them. */
+/** Splits an SQL text into statements, without the semicolons. */
 export function statementsOf(text: string): string[] {
   const statements: string[][] = [[]];
   for (const one of piecesOf(text)) {
@@ -12,13 +12,13 @@ export function statementsOf(text: string): string[] {
   return statements.filter((pieces) => said(pieces).length > 0).map((pieces) => pieces.join(''));
 }
 
-/** The words by which a statement begins, ends or prepares a transaction; null for any other statement. */
+/** Returns the words with which a statement begins, ends or prepares a transaction; null for any other statement. */
 export function transactionWords(statement: string): string | null {
   const words = said(piecesOf(statement)).slice(0, 2).join(' ').toLowerCase();
   return /^(abort|begin|commit|end|rollback|start|prepare transaction)\b/.exec(words)?.[0] ?? null;
 }
 
-/** Without spaces and comments. */
+/** Removes spaces and comments. */
 const said = (pieces: readonly string[]): string[] => pieces.filter((one) => !/^(\s|--|\/\*)/.test(one));
 
 function piecesOf(text: string): string[] {
@@ -32,7 +32,7 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** The comment that begins here, with those inside it. */
+/** Returns the comment that begins here, including nested comments. */
 function commentAt(text: string, start: number): string {
   let depth = 0;
   for (const { 0: mark, index } of text.slice(start).matchAll(/\/\*|\*\//g)) {

@@ -55,11 +55,11 @@ async function verify(): Promise<string> {
 }
 
 function list(waiting: Backlog[]): string {
-  if (waiting.length === 0) return 'Nothing waits for people.';
+  if (waiting.length === 0) return 'Nothing is waiting.';
   const lines = waiting.map(
     ({ what, rows, oldest }) => `  ${what}: ${rows}, since ${oldest?.toISOString() ?? 'unknown'}`,
   );
-  return ['Waits for a person or a retry (docs/runbook):', ...lines].join('\n');
+  return ['Waiting for a person or a retry (docs/runbook):', ...lines].join('\n');
 }
 
 function describe(verdict: SealVerdict): string {

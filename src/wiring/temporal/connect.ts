@@ -14,7 +14,7 @@ const longestRetryMs = 1000;
 /** Allows for timers that fire a little late. */
 const marginMs = 100;
 
-/** A client that connects on first use and reconnects within seconds after Temporal was down. */
+/** Creates a client that connects on first use and reconnects within seconds after Temporal was down. */
 export function openTemporal({ namespace, traced = false, ...how }: TemporalOptions): Client {
   const { retries, settled } = createRetries();
   const connection = Connection.lazy({

@@ -13,7 +13,7 @@ import { canonicalId } from '../../shared/uuid.ts';
 import { ofOrganization, searchAttributeKeys } from './search-attributes.ts';
 import { type Temporal, updateIdOf, type WorkflowRun } from './temporal.ts';
 
-/** The workflows that wait for money: orders, partners' payments, their instruments, and unmatched money. */
+/** Creates the workflows that wait for money: orders, partners' payments, their instruments, and unmatched money. */
 export const createMoneyInWorkflows = (
   temporal: Temporal,
 ): GatewayPaymentWorkflows & PartnerPaymentWorkflows & PartnerInstrumentWorkflows & ReceiptWorkflows => ({
@@ -49,7 +49,7 @@ export const createMoneyInWorkflows = (
               shown: 'PENDING' as const,
             },
       ...(opening !== null && {
-        summary: `Partner payment: IDR ${opening.gross}, of it fee ${opening.fee}`,
+        summary: `Partner payment: IDR ${opening.gross}, including fee ${opening.fee}`,
         attributes: attributesOfPayment(opening),
       }),
     };
@@ -84,7 +84,7 @@ export const createMoneyInWorkflows = (
   openUnmatchedReceipt: (stray) => temporal.signalWithStart(caseOf(stray), 'receiptChanged'),
 });
 
-/** The workflow of an existing row: joined if it runs, otherwise restarted. */
+/** The workflow of an existing row: joined if it is running, otherwise restarted. */
 const again = <Name extends 'gatewayPayment' | 'partnerPayment' | 'partnerInstrument'>(
   workflow: Name,
   subject: string,

@@ -69,7 +69,7 @@ const families = {
   payment_refund: { workflow: 'paymentRefund', summary: 'A refund, resumed' },
 } as const satisfies Record<PayoutKind, { workflow: string; summary: string }>;
 
-/** The workflow of a payout that already has its row: signalled if it runs, otherwise restarted. */
+/** The workflow of a payout that already has its row: signalled if it is running, otherwise restarted. */
 const again = ({ id, kind }: PayoutPlace): WorkflowRun<(typeof families)[PayoutKind]['workflow']> => ({
   ...families[kind],
   subject: id,

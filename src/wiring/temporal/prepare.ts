@@ -72,7 +72,7 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'sweep',
     workflowType: 'sweep',
     every: '1 minute',
-    note: 'Wakes or restarts what is late: payments, payouts, receipts, decisions, circles, subscriptions, webhooks',
+    note: 'Wakes or restarts overdue work: payments, payouts, receipts, decisions, circles, subscriptions, webhooks',
   },
   {
     scheduleId: 'reconciliation',
@@ -86,7 +86,7 @@ export const schedules: readonly ScheduleEntry[] = [
     scheduleId: 'forgetting',
     workflowType: 'forgetOldRows',
     every: '15 minutes',
-    note: 'Deletes events of reads after 90 days, and responses under idempotency keys and expired invitations after 30',
+    note: 'Deletes read events after 90 days, and responses under idempotency keys and expired invitations after 30',
   },
   {
     scheduleId: 'ledger-checks',
@@ -174,9 +174,9 @@ export async function keepPrepared(
 }
 
 /**
- * Creates the missing schedules; safe to repeat from several workers at once. One that cannot be created is logged and
- * does not hold up the rest. The last schedule is created only after `beginAnew`, so its existence proves that this was
- * done. Returns how many it created.
+ * Creates the missing schedules; safe to repeat from several workers at once. Logs a schedule that it cannot create and
+ * continues with the rest. The last schedule is created only after `beginAnew`, so its existence proves that
+ * `beginAnew` succeeded. Returns how many it created.
  */
 export async function ensureSchedules({
   client,

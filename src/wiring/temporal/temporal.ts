@@ -38,7 +38,7 @@ export interface WorkflowRun<Name extends WorkflowName> {
   reusePolicy?: WorkflowIdReusePolicy;
 }
 
-/** An update of a workflow; repeated under the same id it is one update. */
+/** An update of a workflow; calls with the same id are one update. */
 export interface WorkflowUpdate<Update> {
   name: Update;
   id?: string;
@@ -52,11 +52,11 @@ export interface WorkflowUpdate<Update> {
 export interface Temporal {
   client: Client;
   taskQueue: string;
-  /** The opening with a proof that this process created it. Throws in a process that starts no workflows. */
+  /** Returns the opening with a proof that this process created it. Throws in a process that starts no workflows. */
   prove<Opening extends object>(place: OpeningPlace, opening: Opening): Proved<Opening>;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
-  /** The server's version; throws like `ping`. */
+  /** Returns the server's version; throws like `ping`. */
   serverVersion(): Promise<string>;
   /**
    * Starts the workflow, or joins the run of the same subject, and waits at most `waitMs` for the update's answer. Null
@@ -67,11 +67,13 @@ export interface Temporal {
     update: WorkflowUpdate<Update>,
     waitMs: number,
   ): Promise<UpdatesOf<Name>[Update] | null>;
-  /** The same, waiting for the end of the workflow. */
+  /** Like `startAndAwait`, but waits for the workflow to complete. */
   startAndAwaitEnd<Name extends WorkflowName>(run: WorkflowRun<Name>, waitMs: number): Promise<ResultOf<Name> | null>;
-  /** Signals the workflow, starting it first if it does not run. Throws when Temporal does not accept it in time. */
+  /** Signals the workflow, starting it first if it is not running. Throws when Temporal does not accept it in time. */
   signalWithStart<Name extends WorkflowName>(run: WorkflowRun<Name>, signal: SignalOf<Name>): Promise<void>;
-  /** Starts the workflow unless it runs, or `reusePolicy` treats its work as done. Throws like `signalWithStart`. */
+  /**
+   * Starts the workflow unless it is running, or `reusePolicy` treats its work as done. Throws like `signalWithStart`.
+   */
   startOnce<Name extends WorkflowName>(run: WorkflowRun<Name>): Promise<void>;
 }
 
@@ -168,8 +170,8 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
 }
 
 /**
- * The id of an update that waits for a request's opening: one per request, the same for every retry of its call. The
- * server remembers an update's outcome after its workflow has ended: with one id for all requests, a key whose first
- * request was refused would get that refusal forever, and the database's numbers repeat after a restore.
+ * Creates the id of an update that waits for a request's opening: one per request, the same for every retry of its
+ * call. The server remembers an update's outcome after its workflow has ended: with one id for all requests, a key
+ * whose first request was refused would get that refusal forever, and the database's numbers repeat after a restore.
  */
 export const updateIdOf = (name: string, resourceId: string): string => `${name}-${resourceId}-${randomUUID()}`;

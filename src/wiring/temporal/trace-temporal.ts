@@ -8,7 +8,7 @@ const tracer = trace.getTracer('amanah/temporal');
 /** The name that Temporal's own interceptors use: workflows/carry-trace.ts passes it on, and histories contain it. */
 const traceHeader = '_tracer-data';
 
-/** Only the name of the error: its message may quote data that must not leave the process. */
+/** Runs work in a span. Records only an error's name: its message may quote data that must not leave the process. */
 async function inSpan<T>(name: string, kind: SpanKind, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   return tracer.startActiveSpan(name, { kind, attributes }, async (span: Span) => {
     try {

@@ -4,7 +4,7 @@ import type { Hints } from './hints.ts';
 import type { Temporal } from './temporal.ts';
 
 const beatMs = 1000;
-/** Unfinished calls; each may have thousands of deliveries. */
+/** Maximum unfinished calls; each may have thousands of deliveries. */
 const mostCalls = 20;
 
 export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): DeliveryWorkflows {
@@ -14,7 +14,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     input: { deliveryId },
   });
   const hasten = (deliveryId: string) => temporal.signalWithStart(runOf(deliveryId), 'redeliveryAsked');
-  /** The rest of each call, in order of turn. */
+  /** The remaining deliveries of each call, in round-robin order. */
   let line: Iterator<string>[] = [];
   let isBeating = false;
   const take = (most: number): string[] => {
@@ -42,7 +42,7 @@ export function createDeliveryWorkflows(temporal: Temporal, hints: Hints): Deliv
     startWebhookDelivery: (deliveryId) => temporal.startOnce(runOf(deliveryId)),
     hastenWebhookDelivery: hasten,
     hastenWebhookDeliveries(deliveryIds, { inMs = 0 } = {}) {
-      // The sweep handles whatever finds no place here or is lost with this process.
+      // The sweep handles deliveries that do not fit here or are lost with this process.
       const begin = () => {
         if (line.length >= mostCalls) return;
         line.push([...deliveryIds].values());

@@ -24,7 +24,7 @@ export async function withinWait<T>(client: Client, waitMs: number, call: () => 
   }
 }
 
-/** Our own refusal behind a failed update, unwrapped. */
+/** Returns our own refusal behind a failed update, unwrapped. */
 function refusalBehind(cause: unknown): DomainError | undefined {
   for (let failure = cause; Error.isError(failure); failure = failure.cause) {
     if (failure instanceof ApplicationFailure && failure.type && failure.type in errorStatuses) {

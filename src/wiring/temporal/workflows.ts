@@ -40,14 +40,14 @@ export interface Workflows
   taskQueue: string;
   /** Throws unless Temporal answers within a second and a half. */
   ping(): Promise<void>;
-  /** The version of the Temporal server; throws like `ping`. */
+  /** Returns the version of the Temporal server; throws like `ping`. */
   serverVersion(): Promise<string>;
   /** Waits for pending hints, then closes the connection. */
   close(): Promise<void>;
 }
 
 /**
- * The workflows of one task queue, through a Temporal client. Without a prover no workflow can be started, only
+ * Creates the workflows of one task queue, through a Temporal client. Without a prover no workflow can be started, only
  * signalled or resumed.
  */
 export function createWorkflows(client: Client, taskQueue: string, prover?: Prover, publicUrl?: string): Workflows {

@@ -14,7 +14,7 @@ import { preloadModules, workflowInterceptorModules, workflowsPath } from './wor
 
 /**
  * Concurrent activities per queue, by what they wait for. Activities that wait for the provider or a partner's endpoint
- * hold no database connection meanwhile; ledger activities do.
+ * hold no database connection while waiting; ledger activities do.
  */
 const slots: Readonly<Record<StepQueue, number>> = { ledger: 40, provider: 40, webhooks: 100, background: 20 };
 /**
@@ -30,8 +30,8 @@ const maxConcurrentWorkflowTasks = slots.ledger + 2 * boundOfLocal;
 const maxCachedWorkflows = 400;
 
 /**
- * This worker's deployment version, when one is configured. Workflows are upgraded to the newest version automatically,
- * because some run for years; their code stays replay-safe instead (docs/upgrading.md).
+ * Returns this worker's deployment version, when one is configured. Workflows are upgraded to the newest version
+ * automatically, because some run for years; their code stays replay-safe instead (docs/upgrading.md).
  */
 function deploymentOf({ WORKER_DEPLOYMENT_NAME, WORKER_BUILD_ID }: Config): WorkerDeploymentOptions | undefined {
   if (WORKER_DEPLOYMENT_NAME === undefined || WORKER_BUILD_ID === undefined) return undefined;
@@ -49,8 +49,8 @@ export interface QueueWorker {
 }
 
 /**
- * The workers of this process, one per configured task queue. Each can run every activity, whichever queue an earlier
- * release used for it; the ledger's worker runs the workflows, from the prebuilt bundle or bundled at start.
+ * Creates the workers of this process, one per configured task queue. Each can run every activity, whichever queue an
+ * earlier release used for it; the ledger's worker runs the workflows, from the prebuilt bundle or bundled at start.
  */
 export async function createWorkers(
   deps: Dependencies,

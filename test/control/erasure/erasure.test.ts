@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** A person with everything that people can store with us. */
+/** Builds a person with everything that people can store. */
 async function somebody(): Promise<BuiltUser> {
   const email = `${newId()}@example.org`;
   const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
@@ -72,7 +72,7 @@ const objects = async (prefix: string) => {
   for await (const key of stack.deps.storage.list(prefix)) keys.push(key);
   return keys;
 };
-/** A key server that lags behind. */
+/** Restores a key, as a lagging keys server does. */
 const restoreKey = (id: string, key: string | null | undefined) =>
   inKeys('update personal_keys set key_sealed = $2, erased_at = null where id = $1', [id, key]);
 const inKeys = (sql: string, params: unknown[]) =>
@@ -306,7 +306,7 @@ describe('People who cannot be erased', () => {
 });
 
 describe('A pending erasure', () => {
-  /** One that has started some time ago; its workflow is not started. */
+  /** An erasure that began some time ago, without a workflow. */
   const waiting = async (ago = '0 hours') => {
     const user = await buildIndividual(stack);
     const id = newId();
@@ -372,7 +372,7 @@ describe('The runbook after a restore', () => {
     }
   };
   const apply = () => applyRegister(stack.em(), stack.deps);
-  /** The runbook's query for people whose renewed erasure something blocks. */
+  /** The runbook's query for people whose repeated erasure is blocked. */
   const keptAlthoughErased = () => {
     const [query = '', ...others] = blocksOf('sql').filter((sql) => sql.includes('hold_of_person'));
     expect(others).toEqual([]);
@@ -407,10 +407,10 @@ describe('The runbook after a restore', () => {
   );
 
   it.each([
-    ['of the main database, the keys tell', true, false],
-    ['of the keys, the main database tells', false, true],
-    ['of both, the file store tells', true, true],
-  ])('After a restore %s who must be erased again', async (_, main, keys) => {
+    ['of the main database, the keys database lists', true, false],
+    ['of the keys database, the main database lists', false, true],
+    ['of both, the file store lists', true, true],
+  ])('After a restore %s the people to erase again', async (_, main, keys) => {
     const person = await buildIndividual(stack);
     const [before, key] = [await row(person.id), await keyOf(person.id)];
     const { erased_at } = await erase(person.id);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** A person with a file, and nothing that blocks an erasure. */
+/** Builds a person with a file, and nothing that blocks an erasure. */
 async function withFile(user?: BuiltUser) {
   const person = user ?? (await buildIndividual(stack));
   const productId = await buildTransaction(stack, person);
@@ -28,7 +28,7 @@ async function withFile(user?: BuiltUser) {
   return { person, productId, documentId: body.id as string };
 }
 
-/** An erasure, which the returned function runs as far as possible, with another store if one is given. */
+/** Begins an erasure, which the returned function runs as far as possible, with another store if one is given. */
 async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Of each race. */
+/** The number of rounds of each race. */
 const turns = isFullRun() ? 10 : 3;
 const note = 'Letter 12/2026 of the court';
 const place = (id: string, token = operators.proposer.token) =>
@@ -27,7 +27,7 @@ const eventsOf = async (id: string) =>
     .em()
     .execute('select event, impact, actor_id from events where resource_id = ? order by created_at, event', [id]);
 const terms = () => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30 } });
-/** An erasure that has started; its workflow is not started. */
+/** Begins an erasure without a workflow. */
 const beginErasure = async (userId: string): Promise<string> => {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);

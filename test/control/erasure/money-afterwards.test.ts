@@ -22,14 +22,14 @@ afterAll(() => stack?.stop());
 
 const all = '100000.0000';
 
-/** A person who has withdrawn everything, successfully. */
+/** Builds a person who has withdrawn everything, successfully. */
 async function gone(): Promise<{ person: BuiltUser; withdrawalId: string }> {
   const person = await buildOwner(stack, '100000');
   const { id: withdrawalId } = await withdraw(stack, person);
   await withdrawalWhen(stack, person, withdrawalId, 'succeeded');
   return { person, withdrawalId };
 }
-/** An erased person whose withdrawal the bank returned long after. */
+/** Builds an erased person whose withdrawal the bank returned long after. */
 async function returned(): Promise<BuiltUser> {
   const { person, withdrawalId } = await gone();
   await lookNoMore(stack, withdrawalId);

@@ -11,20 +11,20 @@ import { decide, type Operators, secureSession } from '../../support/decide.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 
-/** As if the last query of the provider about a withdrawal were done. */
+/** Stops further queries of the provider about a withdrawal. */
 export const lookNoMore = (stack: Stack, withdrawalId: string) =>
   stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
 
 /** A start, a workflow task, and an activity that has started. */
 const eventsOfOneLook = 6;
 
-/** Erases a person by two people, until only backups of the key are left, as if the time to stop it were over. */
+/** Erases a person by two operators, skipping the waiting time, until only backups of the key are left. */
 export async function erase(stack: Stack, operators: Operators, { id }: Pick<BuiltUser, 'id'>): Promise<void> {
   expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
     status: 'carried_out',
   });
   const { body } = await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token });
-  // The worker's first check is over, and found that it must wait; a later one would see the following changes.
+  // Waits for the worker's first check, which must find that it has to wait; a later check would see these changes.
   const looks = stack.deps.workflows.client.workflow.getHandle(`person-erasure/${body.data.id}`);
   if (stack.worker !== undefined) {
     await eventually(
@@ -49,8 +49,8 @@ export interface StrandedCause {
 }
 
 /**
- * A cause whose owner was erased, eight days after its only donation was disbursed, in two parts if the first is less;
- * then the bank returned the first, less the fee.
+ * Builds a cause whose owner was erased, eight days after its only donation was disbursed, in two parts if the first is
+ * less; then the bank returned the first, less the fee.
  */
 export async function buildStrandedCause(stack: Stack, operators: Operators, first = 400_000): Promise<StrandedCause> {
   const waiting = await buildWaitingDisbursement(stack, String(first));

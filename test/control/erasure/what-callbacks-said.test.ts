@@ -33,7 +33,7 @@ const undelivered = (reference: string) =>
       [reference],
     );
 
-/** The id of a final withdrawal, with callbacks about it. */
+/** Returns the id of a final withdrawal, with callbacks about it. */
 async function withdrawn(owner: BuiltUser): Promise<string> {
   const { id } = await withdraw(stack, owner);
   await withdrawalWhen(stack, owner, id, 'succeeded');
@@ -45,7 +45,7 @@ async function withdrawn(owner: BuiltUser): Promise<string> {
   return id;
 }
 
-/** The id of a paid top-up of IDR 50,000, spent since, with callbacks about it. */
+/** Returns the id of a paid top-up of IDR 50,000, spent since, with callbacks about it. */
 async function toppedUp({ token, accountId }: BuiltUser): Promise<string> {
   const before = Number(await balanceOf(stack, accountId));
   const topUp = { reference_type: 'account_top_up', reference_id: accountId, payment_id: 1, amount: 50_000 };
@@ -70,7 +70,7 @@ const tell = (event: string, reference: string) =>
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
 
-/** Withdrawals and top-ups of one person. */
+/** The number of withdrawals and of top-ups per person. */
 const each = isFullRun() ? 2 : 1;
 
 describe('Callbacks about an erased person', () => {

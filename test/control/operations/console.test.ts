@@ -43,7 +43,7 @@ async function visit(
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const main = async (page: Page): Promise<string> => (await page.locator('main').textContent()) ?? '';
-/** Saved on request, for inspection. */
+/** Saves a screenshot on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;
@@ -60,11 +60,11 @@ describeInBrowser('The console', () => {
     await keepPicture(first, 'payout');
     const seen = await main(first);
     for (const fact of ['pending', 'IDR 100,000', '0004', 'B*** S******', 'WIB']) expect(seen).toContain(fact);
-    expect(await first.getByRole('link', { name: 'Its workflow in Temporal' }).getAttribute('href')).toBe(
+    expect(await first.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href')).toBe(
       `http://temporal.example/namespaces/${stack.deps.config.TEMPORAL_NAMESPACE}/workflows/partner-payout%2F${payout.id}`,
     );
     expect(seen).toContain('The workflow is still running');
-    await first.getByLabel('It was not paid').check();
+    await first.getByLabel('Not paid').check();
     await first.getByLabel('Note').fill('ticket 4711, statement of the day');
     await first.getByRole('button', { name: 'Propose' }).click();
     expect(await heading(first)).toBe('Decision pending');
@@ -94,7 +94,7 @@ describeInBrowser('The console', () => {
     expect(await heading(second)).toBe(`Payout ${payout.reference}`);
   }, 120_000);
 
-  it('The console lists everything with filters, by page and as CSV, and says when nothing matches', async () => {
+  it('The console lists everything with filters, by page and as CSV, and reports when nothing matches', async () => {
     const page = await visit(operators.proposer, { path: '/payouts' });
     await keepPicture(page, 'payouts');
     await page.getByLabel('Reference', { exact: true }).fill(payout.reference);
@@ -132,7 +132,7 @@ describeInBrowser('The console', () => {
       expect(await heading(page)).toBe(`Batch ${reference}`);
     };
     await open(waiting);
-    expect(await main(page)).toContain('approves it: not the key that created it');
+    expect(await main(page)).toContain('must approve it, but not the key that created it');
     await page.getByRole('button', { name: 'Reject this batch' }).click();
     expect(await main(page)).toMatch(/rejected[\s\S]*by key amk_/);
     expect(await page.getByRole('button', { name: 'Reject this batch' }).count()).toBe(0);
@@ -144,7 +144,7 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'batch');
   }, 60_000);
 
-  it('The partner’s page shows its endpoints without secrets, and deliveries by status, each sent again where it stands', async () => {
+  it('The partner’s page shows its endpoints without secrets, and deliveries by status, each of which can be resent', async () => {
     const url = 'http://127.0.0.1:9/second';
     const { status } = await partner.post('/webhook-endpoints', {
       url,

@@ -35,7 +35,7 @@ const idsOf = async (path: string): Promise<string[]> => (await read(path)).item
 const ofPartner = () => `partner_id=${partner.id}`;
 
 describe('GET /v1/payouts', () => {
-  it('A payout is found by every identifier people have of it, and by none of another payout', async () => {
+  it('A payout is found by each of its identifiers, and by none of another payout', async () => {
     const found: [string, boolean][] = [
       [ofPartner(), true],
       [`reference=${payout.reference}`, true],
@@ -82,7 +82,7 @@ describe('GET /v1/payouts', () => {
 });
 
 describe('GET /v1/partner-payments', () => {
-  it('A partner payment is found by every identifier people have of it, and by none of another payment', async () => {
+  it('A partner payment is found by each of its identifiers, and by none of another payment', async () => {
     const found: [string, boolean][] = [
       [ofPartner(), true],
       [`reference=${payment.id}`, true],

@@ -27,7 +27,7 @@ let stack: Stack;
 let browser: Browser;
 let partner: BuiltPartner;
 beforeAll(async () => {
-  // Nothing is requested again by itself, so that decisions do not race with it. What needs a worker is in the full
+  // Nothing is re-sent automatically, so that nothing races with decisions. Tests that need a worker are in the full
   // run.
   const env = { PAYOUT_RESEND_HOURS: '0' };
   stack = await startStack({ own: true, worker: isFullRun(), sandbox: true, env });
@@ -46,7 +46,7 @@ interface Person extends BuiltUser {
   email: string;
   name: string;
 }
-/** A user who can log in by password. */
+/** Builds a user who can log in by password. */
 async function withPassword(user: BuiltUser): Promise<Person> {
   await stack
     .owner()
@@ -66,7 +66,7 @@ async function addSecondFactor({ id, token }: Person): Promise<() => string> {
   return code;
 }
 
-/** A visitor with their own cookies; a narrow page is that of a phone. */
+/** Opens a visitor with their own cookies; a narrow page is that of a phone. */
 async function visit({ width = 1_000 }: { width?: number } = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
@@ -104,7 +104,7 @@ describeInBrowser('The pages for operators', () => {
     expect(new URL(first.url()).pathname).toBe('/operations/log-in');
     await keepPicture(first, 'log-in');
     await logIn(first, proposer);
-    expect(await heading(first)).toBe('What waits');
+    expect(await heading(first)).toBe('Overview');
     await first.getByRole('link', { name: 'Book the platform’s own transfer' }).click();
     await first.getByLabel('Amount in IDR').fill('250000');
     await first.getByRole('textbox', { name: 'Reference' }).fill('top-up 4711');
@@ -150,11 +150,11 @@ describeInBrowser('The pages for operators', () => {
 
       const first = await visit();
       await logIn(first, proposer);
-      expect(await heading(first)).toBe('What waits');
+      expect(await heading(first)).toBe('Overview');
       await keepPicture(first, 'overview');
       await first.locator(`a[href*="payout_id=${payoutId}"]`).click();
       expect(await heading(first)).toBe('Propose a payout’s outcome');
-      await first.getByLabel('It was not paid').check();
+      await first.getByLabel('Not paid').check();
       await first.getByLabel('Note').fill('ticket 4711,\nstatement of <b>today</b>');
       await keepPicture(first, 'propose');
       await first.getByRole('button', { name: 'Propose' }).click();
@@ -185,7 +185,7 @@ describeInBrowser('The pages for operators', () => {
     const focused = () =>
       page.evaluate<string>('document.activeElement.id || document.activeElement.textContent.trim()');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('To the content');
+    expect(await focused()).toBe('Skip to content');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('email');
@@ -350,14 +350,14 @@ describeInBrowser('The pages for operators', () => {
        select gen_random_uuid(), '2026-01-01', 'payment', 'py-many-' || n, 'many ' || n from generate_series(1, 103) n`,
     );
     await page.goto(`${stack.url}/operations`);
-    expect(await page.locator('main').textContent()).toContain('And 3 newer ones.');
+    expect(await page.locator('main').textContent()).toContain('And 3 newer items.');
     await stack.owner().execute('alter table reconciliations rename to taken_away');
     try {
       await page.goto(`${stack.url}/operations`);
     } finally {
       await stack.owner().execute('alter table taken_away rename to reconciliations');
     }
-    expect(await heading(page)).toBe('What waits');
+    expect(await heading(page)).toBe('Overview');
     const shown = await page.locator('main').textContent();
     expect(shown).toMatch(/Differences with the provider\s+This is currently unavailable/);
     expect(shown).toMatch(/Decisions waiting for a second person\s+(None|Book|IDR)/);
@@ -393,12 +393,12 @@ describe('Forms of the pages for operators', () => {
     }
   });
 
-  it('A form is refused if it is not a form, too large or of an unknown kind, and without a login', async () => {
+  it('A submission is refused if it is not a form, too large or of an unknown kind, and without a login', async () => {
     const { token } = await buildSuperAdmin(stack);
     const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
     expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);
     const tooLarge = await send('/propose', own, `note=${'x'.repeat(20_000)}`);
-    // The rest of it is not awaited.
+    // The server does not wait for the rest of the body.
     expect([tooLarge.status, tooLarge.headers.get('connection')]).toEqual([413, 'close']);
     expect((await send('/propose', own, 'kind=fly')).status).toBe(400);
     const { cookie: _, ...nobody } = own;

@@ -21,7 +21,7 @@ interface Typed {
   text: string;
 }
 
-/** The contents of fenced blocks, and, once each, inline code that starts like a command. */
+/** Returns the contents of fenced blocks, and, once each, inline code that starts like a command. */
 function commandsOf({ path, text: document }: { path: string; text: string }, found: Typed[]): Typed[] {
   const lines = document.split('\n');
   let block: Typed | null = null;
@@ -49,15 +49,15 @@ const notHere: [RegExp, string][] = [
   [/^\s*(docker compose|kubectl) /, 'in containers'],
   [/^npm run migrate$/, 'as the owner; migrations have tests of their own'],
   [/^npm run archive/, 'as the owner; archives have tests of their own'],
-  [/^npm run sql$/, 'every query of the runbook is read by it'],
+  [/^npm run sql$/, 'every query of the runbook runs by it'],
   [/^openssl s_client/, 'a certificate of a real address'],
-  [/^\s*delete from sweep_looks/, 'as the owner, whom nobody is by `npm run sql`'],
+  [/^\s*delete from sweep_looks/, 'as the owner, which `npm run sql` is not'],
   [/^npm run drill$/, 'a test of its own'],
   [/worker deployment/, 'workers here have no version; the torture has that fault'],
 ];
 
 let stack: Stack;
-/** What a person fills in, by its name in angle brackets. */
+/** The values of the placeholders in angle brackets. */
 let filledIn: Record<string, string>;
 let environment: Record<string, string>;
 beforeAll(async () => {
@@ -117,14 +117,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.stop());
 
-/** The account of a person who received money after their erasure. */
+/** Builds the account of a person who received money after their erasure. */
 async function buildErasedWithMoney(): Promise<string> {
   const { id, accountId } = await buildIndividual(stack, { balance: '500000' });
   await stack.em().transactional(async (tx) => emptyRows(tx, await tx.findOneOrFail(User, id)));
   return accountId;
 }
 
-/** A user who has lost a phone. */
+/** Builds a user who has lost a phone. */
 async function buildWithSecondFactor(): Promise<BuiltUser> {
   const person = await buildIndividual(stack);
   const { body } = await stack.post('/v1/auth/totp', undefined, { token: person.token });
@@ -133,11 +133,11 @@ async function buildWithSecondFactor(): Promise<BuiltUser> {
   return person;
 }
 
-/** Runs it as the runbook has it; returns the result. */
+/** Runs a command as written in the runbook; returns the result. */
 async function type({ language, text }: Typed): Promise<{ code: number; printed: string; output: string }> {
   const filled = text
     .replaceAll(/<([a-z ]+)>/g, (whole, name: string) => filledIn[name] ?? whole)
-    // Where the deployment names the task queue.
+    // The runbook has the deployment's name of the task queue.
     .replaceAll(/(--task-queue |schedule-id )payments/g, `$1${stack.deps.workflows.taskQueue}`);
   expect(filled).not.toMatch(/<[a-z ]+>/);
   return new Promise((resolve) => {
@@ -186,7 +186,7 @@ describe('The runbook', () => {
   );
 });
 
-/** The id of the decision in an answer, if there is one. */
+/** Returns the id of the decision in an answer, if there is one. */
 function decisionIn(printed: string): { kind?: string; id?: string } | undefined {
   const line = printed.split('\n').find((one) => one.startsWith('{"message"'));
   return line === undefined ? undefined : JSON.parse(line).data;

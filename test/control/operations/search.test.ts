@@ -30,7 +30,7 @@ const typesOf = async (q: string) => {
 };
 
 describe('GET /v1/search', () => {
-  it('The search finds a payout by every identifier that someone may have', async () => {
+  it('The search finds a payout by each of its identifiers', async () => {
     const [row] = await stack
       .em()
       .execute<{ provider: string }[]>('select provider_transfer_id as provider from payouts where id = ?', [
@@ -81,7 +81,7 @@ describe('GET /v1/search', () => {
     expect(await typesOf('nobody@example.org')).toEqual([]);
   });
 
-  it('The search finds other things by their full id only', async () => {
+  it('The search finds other resources by their full id only', async () => {
     expect(await typesOf(partner.id)).toEqual([['partner', partner.id]]);
     expect(await typesOf(operator.id)).toEqual([['user', operator.id]]);
     for (const q of [payout.reference.slice(0, -1), payout.reference.toLowerCase(), payout.id.slice(0, 8), '%']) {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** More than one page of the provider holds. */
+/** More records than fit on one page of the provider. */
 const records = 51;
 const dayMs = 24 * 60 * 60 * 1000;
 const yesterday = westernIndonesiaDay(new Date(Date.now() - dayMs));

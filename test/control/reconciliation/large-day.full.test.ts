@@ -4,7 +4,7 @@ import { type Stack, startStack } from '../../support/stack.ts';
 
 const day = '2026-03-02';
 const payments = 20_000;
-/** More in one stretch than one page of the provider holds, and the last of all. */
+/** More consecutive payments than one page of the provider holds, and the last payment of all. */
 const unlisted = [...Array.from({ length: 120 }, (_, index) => `py-${5_001 + index}`), `py-${payments}`];
 
 let stack: Stack;

@@ -23,7 +23,7 @@ export const reconcileOn = (
     { day, takenBy: newId() },
   );
 
-/** The exit status of `npm run reconcile` for today on this stack. */
+/** Returns the exit status of `npm run reconcile` for today on this stack. */
 export const statusOfReconcile = ({ env }: Pick<Stack, 'env'>): Promise<number> =>
   new Promise((resolve) => {
     const command = ['src/wiring/commands/reconcile.ts', '--day', westernIndonesiaDay(new Date())];

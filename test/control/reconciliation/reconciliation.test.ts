@@ -73,7 +73,7 @@ const orderWhen = (payer: BuiltUser, id: string, status: string) =>
     (now) => now === status,
   );
 
-/** `npm run <command> -- …` on this stack. */
+/** Runs `npm run <command> -- …` on this stack. */
 function runNpm(
   command: string,
   ...args: string[]
@@ -191,7 +191,7 @@ describe('Reconciliation', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
-  it('Reconciliation lists what the provider never had on the day it was first sent, and one operator explains it', async () => {
+  it('Reconciliation lists payouts that the provider lacks on the day they were first sent, and one operator explains them', async () => {
     const build = () => buildUnknownPayout(stack, partner);
     const [id, old] = await Promise.all([build(), build()]);
     const note = 'paid by hand, slip 12';
@@ -199,7 +199,7 @@ describe('Reconciliation', () => {
       const paid = { kind: 'settle_payout', payout_id, outcome: 'succeeded', note };
       expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
     }
-    // However long ago its money was reserved.
+    // The date of the reservation does not matter.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [old]);
     await recountTallies(stack);
     const named = await runReconcile('--day', today, '--json');
@@ -283,7 +283,7 @@ describe('Reconciliation', () => {
     const summaries = (await runSchedule('reconciliation-missing')) as { day: string }[];
     const missing = Array.from({ length: 31 }, (_, index) => dayBefore(31 - index));
     expect(summaries.map(({ day }) => day)).toEqual(missing.filter((day) => day !== dayBefore(5)));
-    // Only yesterday may not be over for a full day.
+    // Only yesterday may have ended less than a full day ago.
     expect(await runSchedule('reconciliation-again')).toMatchObject([{ day: dayBefore(1) }]);
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });

@@ -123,7 +123,7 @@ describe('Records around midnight (UTC+7)', () => {
   const [before, after] = [dayBefore(3), dayBefore(2)];
   const midnight = startOfWesternIndonesiaDay(after).getTime();
   const [last, first] = [midnight - 100, midnight].map((at) => new Date(at).toISOString()) as [string, string];
-  /** Each has a date on both sides. */
+  /** The dates of each record at the provider and here. */
   const sides = [last, first].flatMap((theirs) => [last, first].map((ours) => [theirs, ours] as const));
 
   const makePayments = () =>
@@ -145,7 +145,7 @@ describe('Records around midnight (UTC+7)', () => {
       }),
     );
 
-  it('A record whose two sides fall on either side of midnight is no difference of either day', async () => {
+  it('A record whose two sides fall on either side of midnight is no difference on either day', async () => {
     const [payments] = await Promise.all([makePayments(), makePayouts()]);
     const summaries = [await reconcile(before), await reconcile(after)];
     expect(await readDifferences(stack, token)).toEqual([]);
@@ -172,7 +172,7 @@ describe('Refunds', () => {
 
   const differences = async () => (await readDifferences(stack, token, today)).sort();
 
-  /** The provider forgets a refund, in its own file. */
+  /** Deletes a refund from the provider's own file. */
   const forget = (refundId: string) =>
     changeAtProvider(stack, 'delete from refunds where reference_id = ?', [refundId]);
 

@@ -32,7 +32,7 @@ let partner: BuiltPartner;
 let ids: Record<'paid' | 'open' | 'sent' | 'failed' | 'reversed', string>;
 const today = () => westernIndonesiaDay(new Date());
 
-/** A payment of 50,000 that the customer has paid. */
+/** Creates a payment of 50,000 that the customer has paid. */
 async function collect(of: BuiltPartner, body: object = {}): Promise<string> {
   const va = { method: 'virtual_account', channel: 'BCA', amount: '50000', ...body };
   const { data } = (await of.post('/payments', va)).body;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack?.stop());
 
-/** The command as people type it. */
+/** Runs the command as an operator types it. */
 function run(command: 'archive' | 'archive-restore', args: string[], env: Record<string, string> = {}) {
   const { status, signal, stdout, stderr } = spawnSync(
     process.execPath,
@@ -158,7 +158,7 @@ describe('Months that are not archived', () => {
 
   const cases: [reason: RegExp, table: string, plant: string, undo: string][] = [
     [
-      /events of reads wait to be forgotten/,
+      /housekeeping has not yet deleted its read events/,
       'events',
       `insert into events (id, event, impact, resource_type, created_at)
        values (${idIn(month)}, 'RESOURCE_FETCHED', 'LOW', 'planted', '${month}-15')`,
@@ -177,7 +177,7 @@ describe('Months that are not archived', () => {
       `update gateway_callbacks set body_sealed = null where webhook_id like '${month} %'`,
     ],
     [
-      /payments that callbacks are about are open/,
+      /callbacks refer to open payments/,
       'gateway_callbacks',
       `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal, admin_fee,
          status, expires_at, created_at, updated_at)
@@ -202,7 +202,7 @@ describe('Months that are not archived', () => {
   it.each(cases)('A month is not archived while %s', async (reason, table, plant, undo) => {
     await stack.owner().execute(plant);
     expect(await archive(month, table)).toMatchObject({ state: 'needed', reason: expect.stringMatching(reason) });
-    // It can still be written to.
+    // The month still accepts writes.
     await stack.owner().execute(undo);
     expect(await archive(month, table)).toMatchObject({ state: 'archived' });
     await restore(month, table);

@@ -6,18 +6,16 @@ import type { Stack } from '../../support/stack.ts';
 export const divided = ['events', 'gateway_callbacks', 'webhook_deliveries'] as const;
 export type Divided = (typeof divided)[number];
 
-/** The month a number of months ago, `YYYY-MM` in UTC. */
+/** Returns the month a number of months ago, `YYYY-MM` in UTC. */
 export function monthsAgo(count: number): string {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
 }
 
-/** An id of the middle of a month, as SQL. */
+/** SQL for an id in the middle of a month. */
 export const idIn = (month: string): string => `uuidv7(timestamptz '${month}-15T00:00:00Z' - now())`;
 
-/**
- * A month with three events, two callbacks and two webhooks, none of them still needed, and a seal over it.
- */
+/** Builds a month with three events, two callbacks and two webhooks, none of them still needed, and a seal over it. */
 export async function buildOldMonth(stack: Stack, month: string): Promise<void> {
   const { id: partner } = await buildPartner(stack);
   const at = `timestamptz '${month}-15T00:00:00Z'`;
@@ -51,7 +49,7 @@ export async function buildOldMonth(stack: Stack, month: string): Promise<void> 
   await sealAll(stack);
 }
 
-/** All rows of the months of a table that are in the database, as text, in the order of ids. */
+/** Reads a month's rows that are in the database, as text, in the order of ids. */
 export async function rowsOf(stack: Stack, table: Divided, month: string): Promise<string[]> {
   const rows = await stack.owner().execute<{ row: string }[]>(
     `select t::text as row from ${table} t

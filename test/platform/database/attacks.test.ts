@@ -15,7 +15,7 @@ const final = 'AM003';
 const againstItsLaw = 'AM008';
 const tooSoon = 'AM009';
 const unproven = 'AM010';
-/** A row that a check refuses; a text that is no time. */
+/** A check constraint failed; a text is not a time. */
 const notAllowed = '23514';
 const noTime = '22007';
 const tooMuch = 999_999_999_999;
@@ -111,7 +111,7 @@ async function sessionOf(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** How statements end: the SQLSTATE of the first refused one. They leave no trace. */
+/** Returns the SQLSTATE of the first refused statement, and rolls everything back. */
 async function attempt(url: string, ...statements: string[]): Promise<string> {
   const client = await sessionOf(url);
   try {
@@ -152,7 +152,7 @@ type Attack = [never: string, statements: (it: Loot) => string[], refusal: strin
 
 const one = (statement: string) => (): string[] => [statement];
 
-/** Both roles get the same error for what belongs to the owner or to the machine. */
+/** Attacks that need the owner's rights or the machine's, for which both roles get the same error. */
 const ofTheOwner: Attack[] = [
   ['disables all triggers', one("set session_replication_role = 'replica'"), notPermitted],
   ['disables the triggers of a table', one('alter table postings disable trigger all'), notPermitted],
@@ -388,7 +388,7 @@ const ofTheApplication: Attack[] = [
         const amount = account === openDonationPool ? tooMuch : 1;
         return [journal('mine', `mine/${newId()}`, { [account]: -amount, [it.thief.accountId]: amount })];
       },
-      // There is less in it.
+      // The pool holds less than that.
       account === openDonationPool ? notCovered : unproven,
     ],
   ),
@@ -566,7 +566,7 @@ const ofTheApplication: Attack[] = [
   ],
   ...['succeeded', 'failed'].map(
     (status): Attack => [
-      `ends a payout as ${status}, which neither the provider says nor two people`,
+      `settles a payout as ${status} without the provider or two people`,
       (it) => [
         `update payouts set status = '${status}', failure_code = ${status === 'failed' ? "'MINE'" : 'null'},
            finalized_at = now() where id = '${it.waiting}'`,
@@ -604,7 +604,7 @@ const ofTheApplication: Attack[] = [
     'pays from an account that has no balance yet',
     (it) => {
       const source = newId();
-      // It is opened when the statement that creates the account completes.
+      // The balance is created when the statement that creates the account completes.
       const paid = payFromBalance(it, { user: it.thief.id, source, amount: tooMuch }).replace(
         /'(\[.*?\])'/,
         `jsonb_set('$1', '{0,source_account_id}', to_jsonb(made.id))`,
@@ -649,7 +649,7 @@ const ofTheApplication: Attack[] = [
     ] as const
   ).map(
     ([kind, age]): Attack => [
-      `forgets ${kind} of ${age ?? 'no age'}`,
+      `deletes ${kind} of ${age ?? 'no age'}`,
       one(`select forget_rows('${kind}', ${age === null ? 'null' : `'${age}'`}, 100)`),
       tooSoon,
     ],
@@ -774,7 +774,7 @@ const ofTheApplication: Attack[] = [
   ],
   ...['infinity', '-infinity', '294276-12-31 23:59:59'].map(
     (instant): Attack => [
-      `blinds checks and alarms by an instant that no clock shows (${instant})`,
+      `disables checks and alarms by an impossible time (${instant})`,
       (it) => [set('payouts', `finalized_at = '${instant}'`, it.payout)],
       notAllowed,
     ],
@@ -786,7 +786,7 @@ const ofTheApplication: Attack[] = [
          periods_paid) values ('${newId()}', '${it.thief.id}', '${newId()}', 5, '${it.thief.accountId}', 'monthly',
          'active', now(), 2147483647)`,
     ],
-    // No calendar contains the instant at which that period would be due.
+    // That period would be due at a time that PostgreSQL cannot represent.
     '22008',
   ],
   [
@@ -863,7 +863,7 @@ function reservationOf(
 
 const url = (role: string): string => loot.urls[role as keyof Loot['urls']];
 
-/** The reader is refused the same statements by rights on the same tables; a few represent the others. */
+/** The reader is refused all these statements for lack of rights on the same tables, so a few suffice. */
 const aFew = (_: Attack, index: number): boolean => index % 8 === 0;
 
 describe.each(['app', 'reader'])('An attacker with the password of the %s', (role) => {
@@ -911,7 +911,7 @@ describe('An attacker with the application’s password', () => {
     expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
   });
 
-  it('An attacker with the application’s password never deletes early by a calendar in which a day lasts for weeks', async () => {
+  it('An attacker with the application’s password never deletes early by setting a time zone in which a day lasts for weeks', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -1000,7 +1000,7 @@ describe('An attacker with the reader’s password', () => {
 });
 
 describe('Temporary tables', () => {
-  // As the owner, who may: the functions must not see it.
+  // Created as the owner, who may create one: the functions must not use it.
   it('A temporary table, where one can be created, never provides a balance that does not exist', async () => {
     const shadows = [
       'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',

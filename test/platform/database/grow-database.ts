@@ -19,7 +19,7 @@ const id = (kind: string, number = 'n'): string =>
 /** A year of rows, the last of them a few minutes ago. */
 const at = `timestamptz ':now' - interval '5 minutes' - (:rows - n) * (interval '1 year' / :rows)`;
 
-/** The same for tables partitioned by month: it starts with the row's instant, as a UUID of version 7. */
+/** Like `id`, for tables partitioned by month: a version 7 UUID with the row's time. */
 const timed = (kind: string): string => {
   const digest = createHash('md5').update(kind).digest('hex');
   return `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7${digest.slice(0, 3)}8'
@@ -40,9 +40,7 @@ const isOpen = '(n > :rows - 20)';
 /** One payout in twenty. */
 const hasFailed = '(n % 20 = 7)';
 
-/**
- * The contents of each table, as its columns and a `select` over `n`, and how many rows there are for each of `rows`.
- */
+/** Each table's columns, the `select` over `n` that fills them, and its share of `rows`. */
 const tables: [table: string, columns: string, select: string, share?: number][] = [
   [
     'organizations',
@@ -321,7 +319,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
 ];
 
-/** Reading a table with fewer rows whole costs less than an index. */
+/** A smaller table is scanned at less cost than by an index. */
 const smallestBig = 10_000;
 
 /** The tables that are big in a grown database. */
@@ -332,8 +330,8 @@ export const bigTables = (rows: number): ReadonlySet<string> =>
 export const receivedTransaction = `select ${id('transaction', '25')} as id`;
 
 /**
- * Fills the database with this many rows in each big table (a tenth of it where there are fewer in reality), past
- * triggers and foreign keys, as the owner, and updates the planner's statistics.
+ * Fills each big table with this many rows (a tenth where production has fewer), as the owner, bypassing triggers and
+ * foreign keys, and updates the planner's statistics.
  */
 export async function growDatabase(url: string, rows: number, owners: Owners): Promise<void> {
   const literals: Record<string, string> = {

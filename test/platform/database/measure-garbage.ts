@@ -9,7 +9,7 @@ const statements = 15_000;
 const sql = "select i, repeat('x', 300) || i as text from generate_series(1, 40) i";
 const old = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? Number.NaN;
-/** So that the young generation fills up, and is collected, every few statements. */
+/** Fills the young generation, so that it is collected every few statements. */
 const litter = () => {
   for (let turn = 0; turn < 60; turn += 1) JSON.parse(JSON.stringify({ a: 'x'.repeat(200), turn, b: [1, 2, 3] }));
 };
@@ -21,7 +21,7 @@ for (let count = 0; count < statements; count += 1) {
   await orm.em.fork().execute(sql);
   litter();
   const now = old();
-  // It shrinks only where it was collected.
+  // The old generation shrinks only when it is collected.
   if (now > last) grown += now - last;
   last = now;
 }

@@ -22,7 +22,7 @@ const monthOf = async (interval: string): Promise<string> => {
   return row.name;
 };
 const problems = async () => (await runCheck(stack.em(), 'check_months_are_made')).sample;
-/** In the middle of a month from now. */
+/** A time in the middle of next month. */
 const soon = "date_trunc('month', now()) + interval '1 month 10 days'";
 const comingEvent = (id: string) => `insert into events (id, event, impact, resource_type, resource_id, created_at)
   values (uuidv7(${soon} - now()), 'COMING', 'MEDIUM', 'thing', '${id}', ${soon})`;
@@ -34,7 +34,7 @@ const placeOf = async (resourceId: string): Promise<string | undefined> => {
     ]);
   return rows[0]?.place;
 };
-/** The partitions that a statement reads when executed. */
+/** Returns the partitions that a statement reads when executed. */
 async function partitionsOf(sql: string): Promise<string[]> {
   const rows = await stack
     .owner()
@@ -107,7 +107,7 @@ describe('Tables partitioned by month', () => {
     ).toBe(1);
   });
 
-  it('An event whose id is of another time is refused', async () => {
+  it('An event whose id has a different time is refused', async () => {
     await expect(
       stack
         .em()

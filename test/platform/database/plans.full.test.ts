@@ -14,7 +14,7 @@ import { findProductStatements, piecesOf } from './product-statements.ts';
 import { indexesIn, type PlanNode, type RunStatement, readPlans, tableOf, tablesReadWhole } from './read-plans.ts';
 import { type Cast, readBooks, runProduct } from './run-product.ts';
 
-/** The planner has settled on its indexes by then; `AMANAH_PLAN_ROWS=1000000` takes half an hour. */
+/** With this many rows the planner uses its indexes; `AMANAH_PLAN_ROWS=1000000` takes half an hour. */
 const rows = Number(process.env.AMANAH_PLAN_ROWS ?? (isFullRun() ? 60_000 : 20_000));
 const preparedWithinMs = isFullRun() ? 90 * 60_000 : 300_000;
 
@@ -107,7 +107,7 @@ const unplanned: [file: string, statement: RegExp, reason: string][] = [
   [
     'src/platform/housekeeping/sweep-rows.ts',
     /^with never_looked_at/,
-    'releases by its key what a sweep claimed, when time is up',
+    'releases rows that a sweep claimed, by their key, when its time is up',
   ],
 ];
 
@@ -219,7 +219,7 @@ async function explainWhatRuns({ nested }: { nested: boolean }): Promise<void> {
   );
 }
 
-/** The ORM writes the values into most statements. */
+/** Removes the values, which the ORM writes into most statements. */
 const withoutValues = (sql: string): string => sql.replaceAll(/'(?:[^']|'')*'/g, '?');
 
 async function findMonths(): Promise<void> {
@@ -237,7 +237,7 @@ async function findMonths(): Promise<void> {
 
 const usedIn = (plan: PlanNode): string[] => indexesIn(plan).map((name) => indexOfMonth.get(name) ?? name);
 
-/** The big tables that the statement scans and should not. */
+/** Returns the big tables that the statement scans and should not. */
 function forbiddenScans(sql: string, plan: PlanNode): string[] {
   const exempted = exemptions.filter(([statement]) => statement.test(sql)).map(([, tables]) => tables);
   const read = tablesReadWhole(plan).filter((name) => tableOf(name) === name || fullMonths.has(name));
@@ -246,7 +246,7 @@ function forbiddenScans(sql: string, plan: PlanNode): string[] {
   );
 }
 
-/** The plan of a statement of the code without its parameters; null when it cannot be planned alone. */
+/** Plans a statement of the code without its parameters; returns null if it cannot be planned alone. */
 async function planAlone(sql: string): Promise<PlanNode | null> {
   // Several statements in one message: the first would be planned, and the others would run.
   if (/;\s*\S/.test(sql)) return null;

@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../../..');
 const isStatement = /^(select [^.]|insert into \w|update \w+ set |delete from \w|with \w+ as )/;
 const hole = ['$', '{}'].join('');
 
-/** Every statement that is one string in the product's code. */
+/** Finds every statement that is one string in the product's code. */
 export function findProductStatements(): WrittenStatement[] {
   return globSync(['src/**/*.ts', 'activities/**/*.ts'], { cwd: root })
     .filter((file) => !file.startsWith('src/migrat'))
@@ -36,8 +36,8 @@ export const piecesOf = (sql: string): string[] =>
     .filter((piece) => piece !== '');
 
 /**
- * The strings in code, including those in holes of others. It understands comments and regular expressions as far as
- * needed.
+ * Returns the strings in code, including those in holes of others. It understands comments and regular expressions as
+ * far as needed.
  */
 function textsOf(code: string): string[] {
   const texts: string[] = [];

@@ -26,7 +26,7 @@ it("PostgreSQL's log contains no secret, whatever fails", async () => {
   const id = made.find(({ status }) => status === 201)?.body.data.id;
   const { access_token, refresh_token } = (await stack.post('/v1/auth/login', { email, password })).body.data;
 
-  // A lock time-out at the statement that writes the new password; the bank account's waits for the same row.
+  // The statements that write the new password and the bank account time out waiting for locks.
   const changed = 'another correct horse';
   const { token } = await buildIndividual(stack);
   await stack.owner().transactional(async (tx) => {

@@ -18,8 +18,8 @@ export interface RunStatement {
 export const oneLine = (sql: string): string => sql.replaceAll(/\s+/g, ' ').trim();
 
 /**
- * What auto_explain has written to the server's log since a position: the plan of every statement, including those
- * inside functions and triggers.
+ * Yields the plans that auto_explain has logged since a position: of every statement, including those inside functions
+ * and triggers.
  */
 export async function* readPlans(logFile: string, from: number): AsyncGenerator<RunStatement> {
   let document: string[] | undefined;
@@ -44,14 +44,14 @@ const partition = /_(\d{4}_\d{2}|default)(?=_|$)/;
 /** The table of a partition; any other by its own name. */
 export const tableOf = (relation: string): string => relation.replace(partition, '');
 
-/** The tables and partitions that a plan scans completely. */
+/** Returns the tables and partitions that a plan scans completely. */
 export function tablesReadWhole(plan: PlanNode): string[] {
   const isWhole = plan['Node Type'] === 'Seq Scan';
   const own = isWhole && plan['Relation Name'] !== undefined ? [plan['Relation Name']] : [];
   return [...own, ...(plan.Plans ?? []).flatMap(tablesReadWhole)];
 }
 
-/** The indexes that a plan uses. */
+/** Returns the indexes that a plan uses. */
 export function indexesIn(plan: PlanNode): string[] {
   const own = plan['Index Name'] === undefined ? [] : [plan['Index Name']];
   return [...own, ...(plan.Plans ?? []).flatMap(indexesIn)];

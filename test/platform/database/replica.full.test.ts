@@ -48,7 +48,7 @@ async function outcomes(): Promise<Outcomes> {
   const { values } = (await metric?.get()) ?? { values: [] };
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
 }
-/** The number of reads by the work. */
+/** Returns the number of reads by the work. */
 async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   const before = await outcomes();
   await work();
@@ -65,7 +65,7 @@ const untilServing = () =>
     (replica) => replica,
   );
 
-/** The answer to a GET with one read on the replica; retried while that is late. */
+/** Returns the answer to a GET that made one read on the replica; retries while the replica lags. */
 async function readOnReplica(path: string, { token }: BuiltUser): Promise<HttpAnswer> {
   let answer: HttpAnswer | undefined;
   await eventually(
@@ -427,7 +427,7 @@ describe('A replica that vanishes during a read', () => {
   );
 });
 
-/** A proxy to a server that counts round trips. */
+/** Starts a proxy that counts the round trips to a server. */
 async function countTurns(port: string) {
   const sockets: Socket[] = [];
   let turns = 0;
@@ -456,7 +456,7 @@ async function countTurns(port: string) {
 }
 
 describe('Round trips of a read on the replica', () => {
-  it('A read on the replica takes one round trip to the primary, and to the replica two to begin, itself, and one to end', async () => {
+  it('A read on the replica takes one round trip to the primary and four to the replica: two to begin, the read, one to end', async () => {
     using toPrimary = await countTurns(new URL(replicated.database.url).port);
     using toReplica = await countTurns(new URL(replicated.replicaUrl).port);
     await using primary = await openDatabase({ url: toPrimary.through(replicated.database.url), poolSize: 1 });
@@ -504,7 +504,7 @@ describe('After a failover', () => {
 });
 
 describe('Reads while the primary is being replaced', () => {
-  it('Lists are read from DATABASE_URL while the primary is being replaced, which may be a standby for a moment', async () => {
+  it('Lists are read from DATABASE_URL during a failover, even while it leads to a standby', async () => {
     await using standby = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     await using replica = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     const told: ReadOutcome[] = [];
@@ -515,7 +515,7 @@ describe('Reads while the primary is being replaced', () => {
 });
 
 describe('DATABASE_READ_URL', () => {
-  it('DATABASE_READ_URL is refused at the start if it leads to anything but a replica, with the same role', async () => {
+  it('DATABASE_READ_URL is refused at the start unless it leads to a replica with the same role', async () => {
     const { url, ownerUrl, readerUrl } = replicated.database;
     const refusalOf = async (readUrl: string): Promise<string> => {
       await using primary = await openDatabase({ url, poolSize: 1 });
@@ -536,7 +536,7 @@ describe('DATABASE_READ_URL', () => {
     );
   });
 
-  it('DATABASE_READ_URL is malformed if it is no database, or the one in DATABASE_URL', () => {
+  it('DATABASE_READ_URL is malformed if it names no database, or the one in DATABASE_URL', () => {
     const { DATABASE_URL, DATABASE_READ_URL } = stack.env;
     expect(readConfig(stack.env).DATABASE_READ_URL).toBe(DATABASE_READ_URL);
     const complaint = (value: string) => () => readConfig({ ...stack.env, DATABASE_READ_URL: value });

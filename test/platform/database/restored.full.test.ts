@@ -129,7 +129,7 @@ describe('Backups taken beside PostgreSQL', () => {
     expect(rows).toEqual([{ what: 'before' }]);
 
     const rules = readFileSync(join(import.meta.dirname, '../../../deploy/prometheus/alerts.yml'), 'utf8');
-    // The third is of copies elsewhere.
+    // The third setting is for copies elsewhere.
     const asked = new Set(rules.match(/amanah_(backup|wal)_kept_\w+/g));
     const told = await backups.metrics();
     expect(asked.size).toBe(2);

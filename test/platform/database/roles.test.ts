@@ -233,16 +233,16 @@ describe('Processes in production', () => {
 
   it.each([
     ['that may write postings', 'grant insert on postings to amanah_app', /may write postings directly/],
-    ['that may write one column of them', 'grant update (amount) on postings to amanah_app', /may write postings/],
+    ['that may write one column of postings', 'grant update (amount) on postings to amanah_app', /may write postings/],
     [
-      'that may call the function that writes them',
+      'that may call the function that writes postings',
       'grant execute on function write_journal to amanah_app',
-      /may call write_journal, which write unproven rows/,
+      /may call write_journal, which write unchecked rows/,
     ],
     [
       'that may call the function that checks decisions',
       'grant execute on function approved_decision to amanah_app',
-      /may call approved_decision, which write unproven rows/,
+      /may call approved_decision, which write unchecked rows/,
     ],
     ['that may add seals', 'grant insert on seals to amanah_app', /may write seals directly/],
     ['that may change totals', 'grant update on cause_totals to amanah_app', /may write cause_totals directly/],
@@ -288,9 +288,9 @@ describe('Processes in production', () => {
   it.each([
     ['may write postings', (mighty: string) => `grant insert on postings to ${mighty}`, /may write postings/],
     [
-      'may call the function that writes them',
+      'may call the function that writes postings',
       (mighty: string) => `grant execute on function write_journal to ${mighty}`,
-      /may call write_journal, which write unproven rows/,
+      /may call write_journal, which write unchecked rows/,
     ],
     [
       'may disable triggers',
@@ -324,7 +324,7 @@ describe('Processes in production', () => {
   it.each(casesOf(['api', 'worker']))(
     'A process exits at once, with one sentence, on a role that could rewrite the books, whatever its time-outs: %s',
     async (name) => {
-      // Time-outs are what migrating would set, which would not help such a role.
+      // Missing time-outs would suggest migrating, which does not fix such a role.
       const other = await cloneDatabase();
       const { username, pathname } = new URL(other.ownerUrl);
       await ask(other.ownerUrl, `alter role ${username} in database ${pathname.slice(1)} reset all`);
@@ -351,7 +351,7 @@ describe('Processes in production', () => {
 
 describe('npm run migrate', () => {
   it('npm run migrate refuses the application’s role and says what to set', async () => {
-    await expect(migrate(database.url)).rejects.toThrow(/amanah_app may not make tables.*MIGRATION_DATABASE_URL/);
+    await expect(migrate(database.url)).rejects.toThrow(/amanah_app may not create tables.*MIGRATION_DATABASE_URL/);
   });
 
   it('npm run migrate runs as an owner without superuser rights, and says what an administrator must run if those are needed', async () => {
@@ -365,10 +365,8 @@ describe('npm run migrate', () => {
         () => '',
         (error: Error) => error.message,
       );
-      expect(refusal).toMatch(
-        /^Nothing was migrated.*Let an administrator of the database run: revoke all on database/,
-      );
-      const [, statements = ''] = /database run: (.*); Then run/.exec(refusal) ?? [];
+      expect(refusal).toMatch(/^Nothing was migrated.*Ask a database administrator to run: revoke all on database/);
+      const [, statements = ''] = /administrator to run: (.*); Then run/.exec(refusal) ?? [];
       await ask(empty.ownerUrl, ...statements.split('; '));
       expect((await migrate(url)).length).toBeGreaterThan(0);
       expect(await ask(empty.url, 'select count(*)::int as n from journals')).toEqual([{ n: 0 }]);

@@ -52,7 +52,7 @@ export interface Cast {
   partner: BuiltPartner;
   causeId: string;
   categoryId: string;
-  /** Received by the person, and paid by another. */
+  /** A transaction that the person received and another paid. */
   transactionId: string;
 }
 
@@ -86,7 +86,7 @@ const pathOf = ({ path }: Route, ids: Ids): string =>
 /** A row for each account, so that a function in a statement is called once for each. */
 const isLong = ({ path }: Route): boolean => path.endsWith('/balances');
 
-/** Every `GET`, by the resource's owner, the platform and the partner, with each of its parameters. */
+/** Calls every `GET`, by the resource's owner, the platform and the partner, with each of its parameters. */
 async function readEverything(stack: Stack, cast: Cast): Promise<void> {
   await readAll(
     stack,
@@ -114,7 +114,7 @@ async function readAll(stack: Stack, cast: Cast, routes: Route[]): Promise<void>
   }
 }
 
-/** Every `DELETE` of a resource, by its owner and by the platform: foreign keys to it are searched. */
+/** Calls every `DELETE` of a resource, by its owner and by the platform: foreign keys to it are searched. */
 async function removeThings(stack: Stack, cast: Cast): Promise<void> {
   for (const route of every('delete').filter(namesThings)) {
     for (const owner of ownersOf(cast)) {
@@ -129,7 +129,9 @@ interface Field {
   anyOf?: Field[];
 }
 
-/** The queries of a route: none, and each of its parameters alone, with each of its values where it has an enum. */
+/**
+ * Returns the queries of a route: none, and each of its parameters alone, with each of its values where it has an enum.
+ */
 function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
   if (query === undefined) return [''];
   const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }) as {
@@ -181,7 +183,7 @@ async function moveMoney(stack: Stack, { person, partner, platform, causeId }: C
   await done(() => payFromBalance('saving_goal_contribution', goal.id));
   await done(() => payFromBalance('investment', product.id));
   await payFromBalance('charitable_cause_donate', person.id, 'refused-key');
-  // Two are written alone, and the others queue behind them.
+  // Two donations are written alone, and the others queue behind them.
   const donors = await Promise.all(Array.from({ length: 5 }, () => buildIndividual(stack, { balance: '1000' })));
   const given = donors.map(({ id, accountId }) =>
     stack.deps.payTogether(charitableCauseDonate, {
@@ -360,7 +362,7 @@ async function decideThings(stack: Stack, { partner, person }: Cast): Promise<vo
   await withoutTriggers(stack, "update decisions set created_at = now() - interval '2 days' where id = ?", [old]);
 }
 
-/** What reads the books: every line of a day, and every check, in full and for the last hour. */
+/** Reads the books: every line of a day, and every check, in full and for the last hour. */
 export async function readBooks(stack: Stack, cast: Cast): Promise<void> {
   await readAll(stack, cast, every('get').filter(isLong));
   const [{ since }] = await stack.em().execute<[{ since: string }]>("select uuidv7(interval '-1 hour') as since");
@@ -411,7 +413,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await eraseSomebody(stack);
 }
 
-/** A user who was invited, never accepted, and has been deleted by now. */
+/** Invites a user whose invitation has already expired. */
 async function letInvitationExpire(stack: Stack, { platform: { token } }: Cast): Promise<void> {
   const invitation = { email: `${newId()}@example.org`, name: 'Never Came', user_type: 'individual' };
   const { body } = await done(() => stack.post('/v1/users/invitations', invitation, { token }));

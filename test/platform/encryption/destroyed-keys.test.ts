@@ -17,7 +17,7 @@ const inKeys = (sql: string, params: unknown[] = []) =>
     keysUrlBeside(String(stack.owner().config.get('clientUrl'))),
     async (client) => (await client.query(sql, params)).rows,
   );
-/** The file of a table, as an attacker who copies the disk finds it. */
+/** Reads the file of a table, as an attacker who copies the disk finds it. */
 async function fileOf(table: string): Promise<Buffer> {
   await inKeys('checkpoint');
   const [{ file }] = await inKeys(`select pg_read_binary_file(pg_relation_filepath('${table}')) as file`);
@@ -47,7 +47,7 @@ describe('A key that was destroyed', () => {
       // The full run waits for autovacuum itself, which runs once a minute.
       const left = await eventually(
         async () => {
-          // It skips what another transaction of the busy server still holds.
+          // Vacuum skips rows that another transaction may still see.
           if (!isFullRun()) await inKeys(`vacuum ${table}`);
           const file = await fileOf(table);
           return sealed.flatMap((text, at) => (file.includes(text) ? [at] : []));

@@ -31,7 +31,7 @@ const starts: Record<string, (env: Record<string, string>) => Promise<Part>> = {
   api2: (env) => startApi({ env: { ...env, PORT: String(ports[1]) }, logFile: 'ignore' }),
   worker: (env) => startWorker({ env, logFile: 'ignore' }),
 };
-/** One after another. */
+/** Restarts the processes one after another. */
 async function restartAll(env: Record<string, string>): Promise<void> {
   for (const [name, start] of Object.entries(starts)) {
     const running = parts.get(name);
@@ -42,7 +42,7 @@ async function restartAll(env: Record<string, string>): Promise<void> {
 }
 
 const whenFull = isFullRun() ? describe : describe.skip;
-/** A command as a person runs it, with the keys of the moment. */
+/** Runs a command as an operator does, with the current keys. */
 async function run(command: string, env: Record<string, string>): Promise<string> {
   const script = join(root, 'src', 'wiring', 'commands', command);
   const child = spawn(process.execPath, [script], { env: { ...stack.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -59,7 +59,7 @@ whenFull('Rotating keys under load', () => {
     stack = await startStack({ own: true, isImpatient: true, sandbox: true, env });
     partner = await buildPayer(stack, { available: '100000000' });
     ports = [await findFreePort(), await findFreePort()];
-    // They would reach the stack's own API, which keeps its keys.
+    // Callbacks would reach the stack's own API, whose keys are not rotated.
     await setFaults(stack, { callbacks: { drop: true } });
     await restartAll(keys(old));
   }, 120_000);
@@ -163,7 +163,7 @@ whenFull('Rotating keys under load', () => {
     await load;
     expect(refused).toEqual([]);
 
-    // Everything created under any key is read with the new one, with tokens of any key: they were rotated twice.
+    // The new key reads everything created under any key, with tokens of all keys, which were rotated twice.
     expect(new Set(made.tokens.map((token) => decodeProtectedHeader(token).kid)).size).toBe(3);
     for (const token of made.tokens) await insist('an old token', (api) => api.get('/v1/auth/me', { token }));
     for (const [id, token] of made.documents)
@@ -176,7 +176,7 @@ whenFull('Rotating keys under load', () => {
         .em()
         .execute<{ sealed: string }[]>(`select ${column} as sealed from ${table} where ${column} is not null`);
       const ids = new Set(rows.map(({ sealed }) => decodeProtectedHeader(sealed).kid));
-      // Data under the key of a person or an order stays as it is: only that key is encrypted anew.
+      // Data under a person's or an order's key is unchanged: only that key is re-encrypted.
       const others = [...ids].filter((id = '') => id !== 'fresh' && !isUnderOwnKey(id));
       expect([table, column, others]).toEqual([table, column, []]);
     }

@@ -25,7 +25,7 @@ afterAll(() => stack?.stop());
 
 describe('A person’s own key', () => {
   const agree = (checkValue: string) => agreeOnKeys(stack.deps.orm)(checkValue);
-  /** Keys of another process over the same database, which has cached none. */
+  /** Keys as another process on the same database sees them, with an empty cache. */
   const elsewhere = () =>
     createPersonalKeys(stack.deps.keysOrm, createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS), agree);
   const rows = (id: string) =>
@@ -50,7 +50,7 @@ describe('A person’s own key', () => {
     expect(keys[0]).toHaveLength(32);
   });
 
-  it('A key without any trace is never taken for destroyed, and may still be destroyed', async () => {
+  it('A missing key never counts as destroyed, and may still be destroyed', async () => {
     const id = newId();
     await expect(elsewhere().find(id)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
     expect([await elsewhere().destroy([id]), await elsewhere().destroy([id])]).toEqual([[id], []]);
@@ -158,7 +158,7 @@ describe('A person’s own key', () => {
       for (const use of [strange.make(id), strange.find(id), strange.destroy([id]), strange.lookUpKey()]) {
         await expect(use).rejects.toMatchObject({
           code: 'KEYS_AWAY',
-          message: expect.stringContaining('KEYS_DATABASE_URL names other keys'),
+          message: expect.stringContaining('KEYS_DATABASE_URL does not have the keys'),
         });
       }
       expect(await keys.em.fork().execute('select * from personal_keys')).toEqual([]);
@@ -279,7 +279,7 @@ describe('Re-encryption to the newest key', () => {
     return results.find(({ table }) => table === 'reencrypt_sample');
   };
 
-  it('Re-encryption knows every encrypted column by its name', async () => {
+  it('Re-encryption finds every encrypted column by its name', async () => {
     const columns = (await findSealedColumns(stack.em())).map(({ table, column }) => `${table}.${column}`);
     expect(columns).toEqual(
       expect.arrayContaining(['token_signing_keys.private_key_sealed', 'reencrypt_sample.secret_sealed']),
@@ -318,7 +318,7 @@ describe('Re-encryption to the newest key', () => {
     expect(await run()).toMatchObject({ rows: 20, moved: 0 });
   });
 
-  it('Re-encryption never overwrites what a writer changes at the same time', async () => {
+  it('Re-encryption never overwrites a concurrent change', async () => {
     const planted = await plant(50);
     const ids = [...planted.keys()];
     const write = async () => {

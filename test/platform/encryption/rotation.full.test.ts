@@ -40,7 +40,7 @@ async function plant(): Promise<void> {
   await stack.owner().execute("select setval('official_document_ids', ?)", [count]);
 }
 
-/** The command as a person runs it. */
+/** Runs the command as an operator does. */
 async function reencrypt(env: Record<string, string> = {}): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [join(root, 'src', 'wiring', 'commands', 'keys-reencrypt.ts')], {
     env: { ...stack.env, ...env },
@@ -110,7 +110,7 @@ describe('npm run keys:reencrypt', () => {
     }
   }, 120_000);
 
-  it('keys:reencrypt names what no configured key decrypts, moves the rest and exits with an error', async () => {
+  it('keys:reencrypt names values that no configured key decrypts, moves the rest and exits with an error', async () => {
     const lost = createSealer([{ id: 'lost', key: new Uint8Array(randomBytes(32)) }]);
     const sealed = await lost.seal({ ...kept, row: '7' }, 'gone');
     await stack.owner().execute('update official_documents set details_sealed = ? where id = 7', [sealed]);

@@ -170,7 +170,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('Events of reads are deleted after 90 days, and no others', async () => {
+  it('Read events are deleted after 90 days, and no others', async () => {
     const resourceId = newId();
     await makeMonthsSince(stack.owner(), '91 days');
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'r' });

@@ -198,7 +198,7 @@ const patched: [name: string, path: string, build: () => Promise<Patched>][] = [
 /** The path as its route is declared. */
 const declared = (path: string): string => path.replace(/[0-9a-f-]{36}/g, ':id');
 
-/** The fields that the PATCH of this path takes. */
+/** Returns the fields that the PATCH of this path takes. */
 function fieldsOf(path: string): string[] {
   const route = routeGroups
     .flatMap(({ routes }) => routes)
@@ -206,7 +206,7 @@ function fieldsOf(path: string): string[] {
   return Object.keys((must(route, 'a path of the list has its PATCH').body as z.ZodObject).shape);
 }
 
-/** The resource with this id in an answer, wherever it is. */
+/** Returns the resource with this id in an answer, wherever it is. */
 function resourceIn(answer: unknown, id: string): Record<string, unknown> | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const fields = answer as Record<string, unknown>;

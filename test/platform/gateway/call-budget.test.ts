@@ -46,7 +46,7 @@ describe('The budget of calls to the provider', () => {
     expect(others.taken).toBeGreaterThanOrEqual(50);
     expect(others.taken).toBeLessThanOrEqual(50 + others.refilled);
     expect((await takeMany(45, true)).taken).toBe(45);
-    // When payouts need all of it, the others wait until it is half full again.
+    // When payouts need the whole budget, other calls wait until it is half full again.
     const [rest = 0] = (await takeMany(1, false)).rests;
     expect(rest).toBeGreaterThan(1_000);
   });
@@ -134,7 +134,7 @@ describe('The budget of calls to the provider', () => {
     await fill(0);
   });
 
-  it('The call budget lets ten calls of a partner wait in a process, and tells further ones at once when to retry', async () => {
+  it('The call budget lets ten calls of a partner wait in a process, and refuses further calls at once with a retry delay', async () => {
     const budget = { ...createCallBudget(stack.deps.orm, 'xendit', perMinute), take: async () => 100 };
     const ending = new AbortController();
     const told: (string | null)[] = [];
@@ -179,7 +179,7 @@ const open = (timeoutMs: number): Gateway & { calls: number } => {
   return Object.assign(counted, gateway);
 };
 
-it('A call for a partner counts as its own, and one without a partner does not', async () => {
+it('A call for a partner counts against that partner, and a call without a partner against none', async () => {
   await fill(100);
   const { id } = await buildPayer(stack);
   const counted = async () =>
@@ -204,7 +204,7 @@ describe('Calls on an empty budget', () => {
     expect(performance.now() - began).toBeGreaterThan(100);
   });
 
-  it('A call on an empty budget never waits beyond its time-out: it is not made, and says when to retry', async () => {
+  it('A call on an empty budget never waits beyond its time-out: it is refused with a retry delay', async () => {
     await within(2_000, async () => {
       await fill(-200);
       const gateway = open(2_000);
@@ -217,7 +217,7 @@ describe('Calls on an empty budget', () => {
     });
   });
 
-  it('The budget is empty for all after the provider answered any call with 429', async () => {
+  it('The budget is empty for all calls after a 429 to any of them', async () => {
     await fill(100);
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 30 } });
     const told = open(8_000);
@@ -231,7 +231,7 @@ describe('Calls on an empty budget', () => {
 });
 
 describe('An activity whose call was not made because of the limit', () => {
-  it('An activity whose call was not made because of the limit is retried when the provider said, not before', async () => {
+  it('An activity whose call was not made because of the limit is retried after the provider’s delay, not before', async () => {
     const limited = step(stack.deps, 'limited', () => {
       throw new ProviderUnknown('limited', { restMs: 7_000 });
     });

@@ -32,7 +32,7 @@ describe('Instruments at the provider', () => {
     });
   });
 
-  test('A brief query does not load the payments of a waiting instrument, but those of any other', async () => {
+  test('A brief query loads payments only of an instrument that no longer waits', async () => {
     const { request, paymentCode } = await issue();
     const { url } = sandbox;
     const calls: string[] = [];
@@ -63,7 +63,7 @@ describe('Instruments at the provider', () => {
     expect(await sandbox.gateway.requestInstrument(request)).toEqual({ outcome: 'accepted', instrument });
   });
 
-  test('A request for another amount under the same reference is unknown, because one exists already', async () => {
+  test('A request for another amount under an existing reference has an unknown outcome', async () => {
     const { request } = await issue();
     const other = sandbox.gateway.requestInstrument({ ...request, amount: '15001.0000' });
     await expect(other).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });

@@ -30,7 +30,7 @@ export interface KeduaTransfer {
   created_at: string;
 }
 
-/** The second provider's server: its records, and a payer. */
+/** Starts the second provider's server: its records, and a payer. */
 export async function startKedua() {
   const instruments: KeduaInstrument[] = [];
   const transfers: KeduaTransfer[] = [];

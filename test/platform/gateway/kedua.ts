@@ -10,7 +10,7 @@ import type { KeduaInstrument, KeduaPayment, KeduaTransfer } from './kedua-serve
  */
 providers.kedua = () => createKeduaGateway(process.env.KEDUA_URL ?? '', keduaToken);
 
-/** The contents of its callbacks. */
+/** The token in its callbacks. */
 export const keduaToken = 'a-callback-token-of-kedua';
 
 function createKeduaGateway(url: string, callbackToken: string): Gateway {
@@ -20,7 +20,7 @@ function createKeduaGateway(url: string, callbackToken: string): Gateway {
       const answer = await fetch(`${url}/${question}`, sent);
       if (answer.ok) return (await answer.json()) as T;
     } catch {
-      // Whether it was received is unknown.
+      // The request may have been received.
     }
     throw new ProviderUnknown(`kedua does not answer ${question}`);
   }

@@ -175,7 +175,7 @@ describe('Anything but a definite answer', () => {
 });
 
 describe('Look-ups at the provider', () => {
-  test('Only an empty list, or an explicit answer, means that there is none', async () => {
+  test('Only an empty list or an explicit answer proves that a resource does not exist', async () => {
     provider.answer(() => ({ status: 200, body: { data: [], has_more: false } }));
     expect(await gateway.findTransfer('a')).toBeNull();
     expect(await gateway.findInstrument('a')).toBeNull();

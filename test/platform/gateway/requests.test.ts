@@ -54,7 +54,7 @@ describe('Requested transfers', () => {
   test('A transfer’s digest stays the same across deployments and covers everything that is sent', async () => {
     const request = buildTransferRequest({ reference: '0198c0de-0000-7000-8000-000000000001' });
     const digest = gateway.digestTransfer(request);
-    // Stored by open payouts: a change here stops every repetition of theirs.
+    // Open payouts store this digest: a change stops all their retries.
     expect(digest).toBe('858a3bddd0775e6c1a5b8a2a3da910d4b373e19b1fd1073e37aa2b95f726b0ea');
     const others = [
       { reference: '0198c0de-0000-7000-8000-000000000002' },

@@ -16,7 +16,7 @@ export interface StubAnswer {
   headers?: Record<string, string>;
 }
 
-/** A provider with scripted answers; `null` never answers. For answers that the sandbox cannot return. */
+/** Starts a provider with scripted answers; `null` never answers. For answers that the sandbox cannot return. */
 export async function openStubProvider() {
   const seen: SeenRequest[] = [];
   let answer: (request: SeenRequest) => StubAnswer | null | Promise<StubAnswer | null> = () => null;

@@ -17,7 +17,7 @@ const fill = (tokens: number) =>
     .execute('update provider_budget set tokens = ?, filled_at = clock_timestamp(), paused_until = null', [tokens]);
 
 describe('Calls on behalf of partners', () => {
-  it('Calls for a partner count as its own, and calls for others do not', async () => {
+  it('Calls for a partner count against that partner, and other calls do not', async () => {
     await fill(1_000);
     const [partner, payer] = [await buildPayer(stack), await buildIndividual(stack)];
     const counted = () =>

@@ -18,7 +18,7 @@ afterAll(() => stack.stop());
 
 const portOf = () => Number(new URL(stack.url).port);
 
-/** The server's whole output for these bytes until it closes the connection. */
+/** Sends these bytes, and returns the server's whole output until it closes the connection. */
 async function say(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.end(text);
@@ -177,7 +177,7 @@ describe('Slow and excess bodies', () => {
   it.each([
     ['by GET', 'GET / HTTP/1.1\r\n'],
     ['by POST', 'POST / HTTP/1.1\r\n'],
-  ])('A body that trickles on after an answer nobody reads ends with its connection (%s)', async (_, line) => {
+  ])('A body that trickles in after an unread answer has its connection closed (%s)', async (_, line) => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 300,
@@ -300,7 +300,7 @@ describe('Password hashing', () => {
     const crowd = Promise.all(Array.from({ length: 20 }, (_, index) => signUp(index))).finally(() => {
       isDone = true;
     });
-    // Others are answered all the time, and the crowd is served more slowly.
+    // Other requests are answered throughout; the sign-ups are served more slowly.
     while (!isDone) answered.push((await stack.get('/healthz')).status);
     expect((await crowd).map(({ status }) => status)).toEqual(Array(20).fill(201));
     expect(answered.length).toBeGreaterThan(5);

@@ -20,7 +20,7 @@ afterAll(() => stack.stop());
 const postAs = ({ token }: BuiltUser, path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
   post(body, { ...headers, authorization: `Bearer ${token}` }, path);
 
-/** A body that gzip compresses by about this factor: noise, and text that compresses to almost nothing. */
+/** Builds a body that gzip compresses by about this factor: noise, and text that compresses to almost nothing. */
 const noiseFor = (factor: number): string => {
   const noise = randomBytes(3000)
     .toString('latin1')

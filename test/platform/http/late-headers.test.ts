@@ -38,7 +38,7 @@ async function open(): Promise<{ socket: Socket; heard(): string }> {
   return { socket, heard: () => heard };
 }
 
-/** This whole process, server and client, is blocked for this long, like one that its machine has paused. */
+/** Blocks this process, server and client, as if its machine had paused it. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 describe('Headers that arrive too late', () => {
@@ -57,7 +57,7 @@ describe('Headers that arrive too late', () => {
   it('Headers are not late if the process that should have read them was paused', async () => {
     const { socket, heard } = await open();
     socket.write('POST /in-time HTTP/1.1\r\nhost: x\r\n');
-    // From here on in the phase of the event loop after which it checks its clocks before it reads.
+    // Continues in the phase of the event loop after which timers run before reads.
     await setImmediate();
     socket.write('content-length: 0\r\n\r\n');
     standStill(headersMs + 10 * lookEveryMs);

@@ -28,7 +28,7 @@ export interface List {
   numbered?: true;
 }
 
-/** Ids that no row of a list has: one of the right shape, and one of another. */
+/** Ids that no row of a list has: one in the right format, and one in another. */
 export const strangeIds = ({ numbered }: List): { absent: string; misshapen: string } =>
   numbered ? { absent: '9223372036854775806', misshapen: newId() } : { absent: newId(), misshapen: '1' };
 
@@ -54,7 +54,7 @@ const ofEverybody: List['make'] = async (stack, makers, path) => {
 
 const isThere: List['make'] = async () => ({});
 
-/** Three refunds of one payment, and one of another. */
+/** Creates three refunds of one payment, and one of another. */
 async function refunds(stack: Stack, { owner, stranger }: Makers) {
   const path = '/v1/partners/payments';
   const made = await thrice(() => make(stack, path, owner));
@@ -64,7 +64,7 @@ async function refunds(stack: Stack, { owner, stranger }: Makers) {
   return { ids: made[0], foreign: String((await make(stack, path, stranger)).refund_id) };
 }
 
-/** Three items of one batch, and one of another. */
+/** Creates three items of one batch, and one of another. */
 async function batchItems(stack: Stack, { owner, stranger }: Makers) {
   const path = '/v1/partners/payout-batches';
   const made = await make(stack, path, owner);
@@ -86,7 +86,7 @@ async function batchItems(stack: Stack, { owner, stranger }: Makers) {
   return { ids: made, foreign: item.id };
 }
 
-/** Three disbursements of one cause, and a withdrawal of the same person. */
+/** Creates three disbursements of one cause, and a withdrawal of the same person. */
 async function disbursements(stack: Stack, { owner }: Makers) {
   const cause = await make(stack, '/v1/charitable-causes', owner);
   for (const { id } of await thrice(() => make(stack, '/v1/withdrawals', owner))) {
@@ -99,7 +99,7 @@ async function disbursements(stack: Stack, { owner }: Makers) {
   return { ids: cause, foreign: first(await make(stack, '/v1/withdrawals', owner)) };
 }
 
-/** Three contributions to one circle, and one to another of the same person. */
+/** Creates three contributions to one circle, and one to another of the same person. */
 async function contributions(stack: Stack, { owner }: Makers) {
   const [circle, other] = await thrice(() => make(stack, '/v1/saving-circles', owner));
   const contribute = async ({ id, member_id, account_id }: Ids, turn: number) => {
@@ -275,7 +275,7 @@ export const lists: Record<string, List> = {
   '/v1/withdrawals': { as: 'person', make: ofMatrix },
 };
 
-/** Owners of what the readers of a list own, and a stranger to them. */
+/** Returns the owners whose rows a list's reader sees, and a stranger. */
 export const makersOf = (
   { as }: List,
   {

@@ -40,7 +40,7 @@ interface Page {
   next: string | undefined;
 }
 
-/** The rows and `next` of an answer, in whichever envelope. */
+/** Returns the rows and `next` of an answer, in whichever envelope. */
 function pageIn({ status, body }: HttpAnswer): Page {
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   const envelope: Record<string, unknown> = body.data ?? body;
@@ -56,7 +56,7 @@ const ask = ({ as }: List, path: string): Promise<HttpAnswer> =>
     ? partners.partner.get(path.slice('/v1/partners'.length))
     : stack.get(path, { token: people[as].token });
 
-/** The error without its request id. */
+/** Returns the error without its request id. */
 const refusalIn = ({ status, body }: HttpAnswer) => ({ status, body: { ...body, request_id: undefined } });
 
 describe('Every list', () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** The log line of the request that was sent with this id. */
+/** Returns the log line of the request that was sent with this id. */
 const lineOf = (id: string) => lines.find(({ request_id, msg }) => request_id === id && msg === 'request');
 const as = (id: string, more: Record<string, string> = {}) => ({ headers: { 'x-request-id': id, ...more } });
 
@@ -51,7 +51,7 @@ describe('Request log lines', () => {
     expect(lineOf('line-2')).not.toHaveProperty('user_id');
   });
 
-  it('An unknown caller’s request log line contains no name, and says why it was refused', async () => {
+  it('An unknown caller’s request log line contains no name, and the reason for the refusal', async () => {
     await stack.get('/v1/transactions', as('line-3'));
     expect(lineOf('line-3')).toMatchObject({ caller: 'nobody', status: 401, error: 'UNAUTHENTICATED' });
     await stack.get('/v1/partners/balance', as('line-4'));
@@ -60,7 +60,7 @@ describe('Request log lines', () => {
     expect(lineOf('line-5')).toMatchObject({ caller: 'nobody', status: 404, error: 'NOT_FOUND' });
   });
 
-  it('A request log line says when the first answer under a key was replayed', async () => {
+  it('A request log line shows whether the first answer under a key was replayed', async () => {
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data.id;
     const body = { destination_account_id: pocket, amount: '100' };
     const transfer = (id: string) =>

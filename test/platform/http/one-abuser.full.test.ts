@@ -43,7 +43,7 @@ const slowOf = (tookMs: number[]): number =>
  * machine. A slower result is measured again, up to `tries` times: a machine may be delayed, but not every time.
  */
 const patience = { times: 4, ms: 500, tries: 3 };
-/** Where the abuser's client, which shares the machine, has megabytes to write: it uses part of the processor. */
+/** The factor where the abuser's client writes megabytes, using part of the same machine's processor. */
 const whereMuchIsWritten = 25;
 
 /**
@@ -55,15 +55,15 @@ async function compare(abused: () => Promise<number[]>, times = patience.times):
     const peaceful = slowOf((await besideLoops(() => stack.get('/v1/auth/me', { token: reader.token }))).tookMs);
     const beside = slowOf(await abused());
     if (beside < times * peaceful + patience.ms) return;
-    measured.push(`${Math.round(beside)} ms, where a peaceful crowd had them wait for ${Math.round(peaceful)} ms`);
+    measured.push(`${Math.round(beside)} ms, against ${Math.round(peaceful)} ms beside a peaceful crowd`);
   }
   throw new Error(`others waited too long: ${measured.join('; ')}`);
 }
 
 interface Others {
-  /** A new one each time: the rate limit is each partner's. */
+  /** A new partner each time, as each has its own rate limit. */
   partner: BuiltPartner;
-  /** Of the victim. */
+  /** The pocket of the victim. */
   pocket: string;
 }
 /** Created before the abuse starts: it is not measured. */
@@ -137,7 +137,7 @@ async function beside(abuse: (loop: number) => Promise<unknown>, times = patienc
 }
 
 const ports = () => Number(new URL(stack.url).port);
-/** A connection that sends this and then nothing more. */
+/** Opens a connection that sends this and then nothing more. */
 async function hang(text: string): Promise<Socket> {
   const socket = connect(ports(), '127.0.0.1');
   socket.on('error', () => {});

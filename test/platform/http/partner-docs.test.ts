@@ -74,7 +74,7 @@ describe("The partners' reference", () => {
     const said =
       /(?:WireError\(40[04], |refused: |fails\(|declineCode = |[fF]ailureCode(?: =|:) .*?)'([A-Z]+_[A-Z_]+)'/g;
     const codes = [...decliningCodes, unsupportedChannel, ...[...text.matchAll(said)].map(([, code = '']) => code)];
-    // Of calls that move no money, or that only a bug of ours makes.
+    // Codes of calls that move no money, or that only a bug of ours would make.
     const others = ['INACTIVE_PAYMENT_METHOD', 'INVALID_PAYOUT_STATUS', 'INVALID_JSON_FORMAT', 'NOT_FOUND'];
     const explained = Object.keys(failureCodes);
     expect(codes.length).toBeGreaterThan(15);
@@ -127,13 +127,13 @@ describeInBrowser('/docs/partners in a browser', () => {
     const answered = page.waitForResponse((answer) => answer.url().includes('/v1/partners/'));
     await trial.getByRole('button', { name: /^Send .*request/ }).click();
     const answer = await answered;
-    // Closed earlier, it gives up reading the answer.
+    // If closed earlier, the client stops reading the answer.
     await trial.getByRole('region', { name: 'Response' }).getByText(String(answer.status())).first().waitFor();
     await page.keyboard.press('Escape');
     await trial.waitFor({ state: 'hidden' });
     return { status: answer.status(), sent: answer.request() };
   };
-  /** Has both signatures, and not their inputs. Playwright does not see the body, so it is passed. */
+  /** Expects both signatures, and not the secret. Playwright does not see the body, so it is passed. */
   const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
     const headers = request.headers();
     const digest = createHash('sha256').update(body).digest('hex');
@@ -153,7 +153,7 @@ describeInBrowser('/docs/partners in a browser', () => {
       const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
       const width = () => phone.evaluate('document.documentElement.scrollWidth');
       await phone.goto(`${stack.url}/docs/partners`);
-      // It opens in a tab of its own, which the browser of the tests does not have.
+      // The link opens a new tab, which the tests' browser does not support.
       const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
       expect(await width()).toBeLessThanOrEqual(390);
       await phone.goto(new URL(path ?? '', stack.url).href);

@@ -39,7 +39,7 @@ function read(route: (typeof routes)[number], text: string): void {
   }
 }
 
-/** Each field of each route, with the first route that has one of that name, or with every one. */
+/** Returns each field name with its first route or, if `isEach`, with every route that has it. */
 function fieldsOfRoutes(isEach: boolean): { route: (typeof routes)[number]; fields: string[] }[] {
   const seen = new Set<string>();
   return routes.map((route) => {
@@ -67,7 +67,7 @@ function tooDear(bytes: number, { mostMs, isEach, forms = /^/ }: Asked): string[
   );
 }
 
-/** The lists that a schema reads completely, however long they are, by their paths. */
+/** Returns the lists that a schema reads completely, however long they are, by their paths. */
 function unboundedLists(schema: unknown, path: string): string[] {
   if (!(schema instanceof z.ZodType)) return [];
   const def = schema.def as unknown as Record<string, unknown>;
@@ -81,7 +81,7 @@ function unboundedLists(schema: unknown, path: string): string[] {
   ];
 }
 
-/** Files of `bytes` in forms that become many rows or cells. */
+/** Builds files of `bytes` in forms that become many rows or cells. */
 const worstFiles = (bytes: number): string[] => {
   const head = 'external_ref,amount,bank_code,bank_account_number\n';
   const files = [

@@ -6,7 +6,7 @@ import { formatMoney } from '../../../src/shared/money.ts';
 import type { KeyClaim } from '../../../src/shared/opening.ts';
 import type { BuiltUser } from '../../support/build.ts';
 
-/** An individual with every permission, as requests see the caller. */
+/** Returns an individual with every permission, as requests see the caller. */
 export const callerOf = ({ id }: BuiltUser): Caller => ({
   userId: id,
   userType: 'individual',
@@ -21,7 +21,7 @@ export const callerOf = ({ id }: BuiltUser): Caller => ({
   askedAt: new Date(),
 });
 
-/** The request of a person who tops up their account by a virtual account. */
+/** Returns the request of a person who tops up their account by a virtual account. */
 export const topUpOf = ({ accountId }: BuiltUser) => ({
   reference_type: 'account_top_up' as const,
   reference_id: accountId,
@@ -29,7 +29,7 @@ export const topUpOf = ({ accountId }: BuiltUser) => ({
   amount: '10000',
 });
 
-/** The claim of a gateway payment on its user's idempotency key; null without one. */
+/** Returns the claim of a gateway payment on its user's idempotency key; null without one. */
 export const claimOf = (userId: string, key: string | undefined, body: { amount: string }): KeyClaim | null => {
   if (key === undefined) return null;
   const named = { ...body, amount: formatMoney(body.amount) };

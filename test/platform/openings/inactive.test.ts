@@ -31,7 +31,7 @@ interface Kind {
   /** The first activity of an admitted request, to be run later and any number of times. */
   admitted: (partner: BuiltPartner, key: string) => Promise<() => Promise<unknown>>;
 }
-/** The opening as if its request had just arrived. */
+/** Returns the opening as if its request had just arrived. */
 const stamped = async <Opening>(prepared: Promise<Opening>) => ({
   ...(await prepared),
   stamp: await stampOpening(stack.em()),
@@ -159,7 +159,7 @@ describe.each(kinds)("A partner's %s", (name, kind) => {
           expect((await transfersOf(stack, kind.id(partner, key))) ?? []).toEqual([]);
         }
         expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000' });
-        // The verdict was about the earlier requests: the key is free for the next.
+        // The refusal was for the earlier requests: the key is free for the next.
         expect(await ask(suspended)).toMatchObject({ status: 200 });
       } finally {
         await worker.stop();

@@ -52,7 +52,7 @@ const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';
 const claim = { keyHash: hashKey(key), fingerprint: 'f' };
-/** As if the request were older than the lifetime of an opening. */
+/** Returns a stamp older than the lifetime of an opening. */
 const oldStamp = async () => ({
   ...(await stampOpening(stack.em())),
   askedAt: new Date(Date.now() - budgets.opening.lives - 5000).toISOString(),
@@ -150,7 +150,7 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-/** Left by other files in the database that they share with this one. */
+/** Rows left in the shared database by other test files. */
 const before = new Set<string>();
 const allOf = async (table: string) =>
   (await stack.em().execute<{ id: string }[]>(`select id from ${table}`)).map(({ id }) => id);

@@ -80,7 +80,7 @@ const kinds: Kind[] = [
   },
 ];
 
-/** A request that is encrypted and stamped, and its first activity. */
+/** Returns a request that is encrypted and stamped, and its first activity. */
 async function ask({ table, prepare, open }: Kind) {
   const id = newId();
   const opening = await prepare(id, stack.deps.sealer);

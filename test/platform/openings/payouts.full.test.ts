@@ -69,7 +69,7 @@ describe('A payout answered 422', () => {
       [422, 'FUNDS_LIMIT_EXCEEDED'],
       [503, 'SERVICE_UNAVAILABLE'],
     ]).toContainEqual(await first.then(({ status, body: told }) => [status, told.error.code]));
-    // The verdict was the opening's: the key is free for another.
+    // The refusal was for that opening: the key is free for another.
     expect(await partner.post('/payouts', body, key)).toMatchObject({ status: 200, body: { data: { id: payoutId } } });
   }, 60_000);
 });

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const rowOf = (id: string) => stack.em().execute<{ status: string }[]>('select status from payouts where id = ?', [id]);
 
-/** The input with which the API starts the workflow of a payout of 100,000. */
+/** Returns the input with which the API starts the workflow of a payout of 100,000. */
 async function prepared(
   partner: BuiltPartner,
   key = freshKey(),

@@ -48,7 +48,7 @@ async function race(table: string, of: Racer[]): Promise<number> {
     .filter(({ id, status, inDoubt }) => status < 300 || (inDoubt && isMade.has(id)))
     .map(({ id }) => id);
   expect([...isMade].sort()).toEqual(made.toSorted());
-  // Later: attempts that are still running find the verdict.
+  // Attempts that are still running find the recorded refusal.
   const refused = await stack
     .em()
     .execute<object[]>('select 1 from requests where resource_id = any(?::uuid[]) and refusal is not null', [ids]);

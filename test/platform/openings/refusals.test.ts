@@ -41,7 +41,7 @@ const rowOf = (table: string, id: string) => stack.em().execute<object[]>(`selec
 const setCause = (id: string, status: string) =>
   stack.owner().execute('update charitable_causes set status = ? where id = ?', [status, id]);
 
-/** The opening of a contribution of IDR 10,000 to a goal, under a key or without one. */
+/** Returns the opening of a contribution of IDR 10,000 to a goal, under a key or without one. */
 async function contributionTo(goal: { id: string; accountId: string }, saver: BuiltUser, key?: string) {
   const body = {
     reference_type: 'saving_goal_contribution' as const,

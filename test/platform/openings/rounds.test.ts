@@ -33,7 +33,7 @@ const left = async () => {
   );
   return row;
 };
-/** Everything that the statement locks stays locked until the work is done. */
+/** Does the work while the rows or tables that the statement locks are locked. */
 const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unknown[] = []) =>
   withClient(stack.databaseUrls.owner, async (client) => {
     await client.query('begin');
@@ -55,7 +55,7 @@ describe('Rounds over locked rows', () => {
     const tally = `insert into payout_tallies (owner_id, starts_at, amount, payouts) values (gen_random_uuid(), ${old}, 0, 0)`;
     await stack.owner().execute(tally);
     const run = whileLocked('lock table requests', () => forgetOldRows(stack.em()));
-    await expect(run).rejects.toMatchObject({ message: 'not forgotten: requests', errors: [{ code: '55P03' }] });
+    await expect(run).rejects.toMatchObject({ message: 'not deleted: requests', errors: [{ code: '55P03' }] });
     expect(await stack.em().execute(`select 1 from payout_tallies where starts_at <= ${old}`)).toEqual([]);
     expect(await left()).toEqual({ keys: 3, openings });
     expect(await forgetOldRows(stack.em())).toBe(3 + openings);
@@ -76,7 +76,7 @@ it('A run reports every kind that failed, and does not retry it', async () => {
     stuck: kind('stuck', 0, second),
     few: kind('few', 3),
   });
-  await expect(run).rejects.toMatchObject({ message: 'not forgotten: broken, stuck', errors: [first, second] });
+  await expect(run).rejects.toMatchObject({ message: 'not deleted: broken, stuck', errors: [first, second] });
   expect(called).toEqual(['broken', 'many', 'stuck', 'few', 'many']);
 });
 
@@ -104,7 +104,7 @@ describe('Rounds over expired rows', () => {
     expect(await left()).toMatchObject({ openings: 0 });
   });
 
-  it('Expired rows wait for the next run when the time of this one is over', async () => {
+  it('Expired rows wait for the next run when the run’s time is up', async () => {
     await plantMany();
     const run = withinLimit({ endsAt: performance.now() - 1, askUntil: 0 }, () => forgetOldRows(stack.em()));
     expect(await run).toBe(0);

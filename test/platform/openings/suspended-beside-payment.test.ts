@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 type Answer = Awaited<ReturnType<Stack['post']>>;
 type Table = 'users' | 'organizations';
 
-/** The result of the work while a suspension is in progress; the work decides when that commits. */
+/** Returns the result of the work while a suspension is in progress; the work decides when that commits. */
 async function whileSuspending<T>(table: Table, id: string | null, work: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(`select 1 from ${table} where id = ? for update`, [id]);
@@ -34,7 +34,7 @@ async function whileSuspending<T>(table: Table, id: string | null, work: () => P
   });
 }
 
-/** The answer to a request that meets a suspension in progress. */
+/** Returns the answer to a request that meets a suspension in progress. */
 async function meeting(table: Table, id: string | null, act: () => Promise<Answer>): Promise<Answer> {
   const [acting] = await whileSuspending(table, id, async () => {
     const acting = act();

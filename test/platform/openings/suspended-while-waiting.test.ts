@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** The answer of `act` when the payer was suspended while it waited for the payer's account. */
+/** Returns the answer of `act` when the payer was suspended while it waited for the payer's account. */
 async function suspendedMeanwhile<T>(payer: BuiltUser, suspend: () => Promise<unknown>, act: () => Promise<T>) {
   let acting: Promise<PromiseSettledResult<T>[]> | undefined;
   await stack.owner().transactional(async (tx) => {
@@ -120,7 +120,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
   });
 });
 
-/** The answer or error of `begin` when it met an uncommitted suspension. */
+/** Returns the answer or error of `begin` when it met an uncommitted suspension. */
 const whileSuspending = (table: Suspended, id: string | null, begin: () => Promise<unknown>) =>
   meetChange(stack, suspension(table, id), begin).catch((error) => error);
 

@@ -122,7 +122,7 @@ describe('A partner whose row is locked', () => {
     for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
 
-  it('A semaphore remembers whom it served among many thousands of keys only for a while', async () => {
+  it('A semaphore remembers only for a while which of many thousands of keys it served', async () => {
     const semaphore = createSemaphore(1);
     let leave = await semaphore.enter({ key: 'early' });
     for (let n = 0; n < 10_001; n += 1) {
@@ -143,7 +143,7 @@ describe('A partner whose row is locked', () => {
     expect(order).toEqual(['early', 'new']);
   });
 
-  it('A semaphore calls those who go first before all others, who take turns among themselves', async () => {
+  it('A semaphore admits priority callers before all others, who take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'known' });
@@ -161,7 +161,7 @@ describe('A partner whose row is locked', () => {
     expect(order).toEqual(['other', 'known', 'known', 'new', 'newer']);
   });
 
-  it('A payout never waits behind many of another key: keys take turns', async () => {
+  it('A payout never waits behind many payouts of another key: keys take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'many' });

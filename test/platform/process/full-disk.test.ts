@@ -17,7 +17,7 @@ const program = `
     process.exit(7);
   }, 100);`;
 
-// Other systems have no disk that is full on request.
+// Other systems have no /dev/full.
 const itWhereThereIsOne = existsSync(fullDisk) ? it : it.skip;
 
 itWhereThereIsOne(

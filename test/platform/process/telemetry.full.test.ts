@@ -36,7 +36,7 @@ let workerPort: number;
 let payer: BuiltUser;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** An OTLP collector over HTTP, as any tracing backend has one. */
+/** Starts an OTLP collector over HTTP, as any tracing backend has one. */
 async function startCollector(): Promise<string> {
   collector = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -176,7 +176,7 @@ describe('Metrics', () => {
   });
 });
 
-/** The trace as a tree of names. */
+/** Draws the trace as a tree of names. */
 function drawTrace(trace: Span[], parent?: string, depth = 0): string {
   const children = trace.filter(({ spanId, parentSpanId }) =>
     parent === undefined

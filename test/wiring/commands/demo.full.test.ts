@@ -22,7 +22,7 @@ interface Ended {
   output: string;
 }
 
-/** `npm run demo` with these arguments, against the stack of the data directory. */
+/** Runs `npm run demo` with these arguments, against the stack of the data directory. */
 async function run(script: 'demo' | 'verify', ...args: string[]): Promise<Ended> {
   const file = join(import.meta.dirname, `../../../src/wiring/commands/${script}.ts`);
   const { DATABASE_URL: _, READER_DATABASE_URL: __, TEMPORAL_ADDRESS: ___, ...env } = process.env;

@@ -50,7 +50,7 @@ interface Kind {
   within?: 'order';
   /** Where the facts are in the input. */
   isFlat?: boolean;
-  /** Creates one as clients do; its id. */
+  /** Creates a resource as clients do; returns its id. */
   make(): Promise<string>;
   lapsed: unknown;
 }
@@ -139,7 +139,7 @@ const kinds: [string, Kind][] = [
 describe.each(kinds)(
   'An attacker with access to Temporal who opens %s',
   (_, { type, table, idField, changed, ...kind }) => {
-    /** The input of an honest one, readable by everyone with access. */
+    /** The input of an honest request, readable by everyone with access to Temporal. */
     let honest: Record<string, unknown> & { proof?: unknown };
     let honestId: string;
     beforeAll(async () => {

@@ -24,7 +24,7 @@ export const makeAuthority = async (name: string): Promise<Pems> =>
     }),
   );
 
-/** Signed by an authority, for a name. */
+/** Issues a certificate for a name, signed by an authority. */
 export const issue = async (name: string, by: Pems): Promise<Pems> =>
   toPems(
     await generate([{ name: 'commonName', value: name }], {
@@ -33,7 +33,7 @@ export const issue = async (name: string, by: Pems): Promise<Pems> =>
     }),
   );
 
-/** A file with this text, as a deployment mounts it. */
+/** Writes a file with this text, as a deployment mounts it. */
 export function write(name: string, text: string): string {
   const file = join(testRun().directory, `${newId()}-${name}`);
   writeFileSync(file, text, { mode: 0o600 });
@@ -56,7 +56,7 @@ export interface TlsGate {
   close(): void;
 }
 
-/** Temporal behind TLS, which authenticates its clients by their certificates. */
+/** Opens temporal behind TLS, which authenticates its clients by their certificates. */
 export async function openTlsGate(): Promise<TlsGate> {
   const authority = await makeAuthority('Test authority');
   const [server, client] = await Promise.all([issue('temporal.test', authority), issue('amanah', authority)]);

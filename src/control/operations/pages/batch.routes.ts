@@ -44,7 +44,7 @@ interface KeyShown {
 
 const itemsPerPage = 50;
 
-/** The page of one payout batch: its creator, its approver, its items, and the form that rejects it. */
+/** Serves the page of one payout batch: its creator, its approver, its items, and the form that rejects it. */
 export function batchPages(router: Router, pages: Console): void {
   const { call, readPart, readMe, readNames, show, goTo, workflowLink } = pages;
 
@@ -80,7 +80,7 @@ ${sectionOf(
   'Items',
   items,
   ({ items: rows, next }) => html`${tableOf({ title: 'Items', columns: batchItemColumns }, rows)}
-<div class="steps">${after && html`<a href="${path}">To the first page</a>`}
+<div class="steps">${after && html`<a href="${path}">First page</a>`}
 ${next !== undefined && html`<a rel="next" href="${path}?${new URLSearchParams({ after: next }).toString()}">More</a>`}</div>`,
 )}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(partnerId, ctx.path, shown))}
@@ -120,7 +120,7 @@ const undecided = (
   { id, made_by }: BatchFacts,
   mayReject: boolean,
 ): Markup => html`<p>Nothing is reserved yet. A key of the
-partner with <code>approve-payout</code> approves it${made_by && ': not the key that created it'}.</p>
+partner with <code>approve-payout</code> must approve it${made_by && ', but not the key that created it'}.</p>
 ${
   mayReject &&
   html`<form method="post" action="/operations/batches/${id}/reject">

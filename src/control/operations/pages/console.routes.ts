@@ -70,8 +70,8 @@ export function createConsole<Ports extends PagePorts>({
   }
 
   /**
-   * The same for a part of a page: null when the caller may not read it. A part that is temporarily unreadable does not
-   * fail the page.
+   * Like `call`, for a part of a page: returns null if the caller may not read it, and `unreadable` if it is
+   * temporarily unavailable, instead of failing the page.
    */
   async function readPart<Data>(...asked: Parameters<typeof call>): Promise<Part<Data>> {
     try {
@@ -89,7 +89,7 @@ export function createConsole<Ports extends PagePorts>({
 
   const readMe = (ctx: Context): Promise<Me> => call<Me>(ctx, 'get', '/v1/auth/me');
 
-  /** People's names by id, as far as the caller may read them. */
+  /** Reads people's names by id, as far as the caller may. */
   async function readNames(ctx: Context, ids: readonly (string | null)[]): Promise<Map<string, string>> {
     const known = new Set(ids.filter((id) => id !== null));
     const users = await Promise.all(
@@ -117,10 +117,10 @@ export function createConsole<Ports extends PagePorts>({
     const { TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace } = deps.config;
     if (url === undefined) return '';
     const to = new URL(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, url).href;
-    return html`<p><a href="${to}">Its workflow in Temporal</a></p>`;
+    return html`<p><a href="${to}">Workflow in Temporal</a></p>`;
   };
 
-  /** Carries out a form's action; a refusal is shown with the form. */
+  /** Carries out a form's action; shows a refusal with the form. */
   async function orShowWhy(
     ctx: Context,
     act: () => Promise<void>,

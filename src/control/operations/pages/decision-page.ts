@@ -32,7 +32,7 @@ export interface DecisionShown {
   ended_at: string | null;
 }
 
-/** The people who took part in a decision. */
+/** Lists the people who took part in a decision. */
 export const peopleOf = ({ proposed_by, approved_by, rejected_by }: DecisionShown): (string | null)[] =>
   [proposed_by, approved_by, rejected_by].flat();
 
@@ -52,10 +52,10 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
   book_external: ({ amount, reference, account_id }) =>
     `Book ${money(amount ?? '0')} at the provider, reference ${reference}${account_id ? `, from account ${account_id}` : ''}`,
 };
-/** The effect of a decision. */
+/** Describes the effect of a decision. */
 export const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
 
-/** A decision, and the actions open to the caller. */
+/** Renders a decision, and the actions open to the caller. */
 export function decisionPage(
   decision: DecisionShown,
   {
@@ -84,9 +84,9 @@ ${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>
 ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
 </dl>
 ${about}
-<h2>The provider’s status when it was proposed</h2>
+<h2>The provider’s status at the time of the proposal</h2>
 ${facts(evidence.provider)}
-<h2>The books when it was proposed</h2>
+<h2>Our books at the time of the proposal</h2>
 ${facts(evidence.books)}
 ${status === 'pending' && stepsOf(decision, userId, mayApprove)}
 <p><a href="/operations">Back to the overview</a></p>`;

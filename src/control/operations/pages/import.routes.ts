@@ -13,10 +13,10 @@ const complaintsOf = ({ message, messages = [] }: DomainError): Markup =>
 <ul>${messages.map((one) => html`<li>${one}</li>`)}</ul></div>`
     : html`${complain(message)}`;
 
-// With the key, a form that is submitted twice creates one batch.
+// The key makes a form that is submitted twice create one batch.
 const importForm = (partnerId: string, refusal: DomainError | null): Markup => html`${refusal && complaintsOf(refusal)}
 <form method="post" enctype="multipart/form-data" action="/operations/partners/${partnerId}/import?key=${newId()}">
-<label for="file">File in CSV</label>
+<label for="file">CSV file</label>
 <input id="file" name="file" type="file" accept=".csv,text/csv" required aria-describedby="about-file">
 <p class="quiet" id="about-file">The first line names the columns <code>external_ref, amount, bank_code, bank_account_number,
 beneficiary_name</code>; each line after it is a payout, at most 1,000. Amounts are in rupiah without separators: fifty thousand
@@ -26,7 +26,7 @@ is <code>50000</code>.</p>
 <div class="steps"><button>Import</button> <a href="/operations/partners/${partnerId}">Back</a></div>
 </form>`;
 
-/** The page on which an operator imports a batch of a partner's payouts from a file. */
+/** Serves the page on which an operator imports a batch of a partner's payouts from a file. */
 export function importPages(router: Router, { call, readMe, show, goTo, orShowWhy }: Console): void {
   const title = 'Import a batch of payouts';
   const idOf = (ctx: Context): string => ctx.params.id ?? '';

@@ -74,7 +74,7 @@ export interface SwitchShown {
 }
 
 const places: [path: string, words: string, permission?: string][] = [
-  ['', 'What waits'],
+  ['', 'Overview'],
   ['/payouts', 'Payouts'],
   ['/payouts?kind=payment_refund', 'Refunds'],
   ['/batches', 'Batches'],
@@ -103,7 +103,8 @@ const navigation = ({ name, permissions }: Visitor): Markup => html`<span class=
   .map(([path, words]) => html`<a href="/operations${path}">${words}</a>`)}</nav>`;
 
 /**
- * A whole page for operators; `who` is the logged-in user, or null. `held` is the switch while it holds all payouts.
+ * Renders a whole page for operators; `who` is the logged-in user, or null. `held` is the switch while it holds all
+ * payouts.
  */
 export const layout = (
   title: string,
@@ -119,7 +120,7 @@ export const layout = (
 <style>${raw(styles)}</style>
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header>
 <strong><a href="/operations">Amanah operations</a></strong>
 ${who && navigation(who)}
@@ -138,6 +139,6 @@ ${content}
 </html>
 `;
 
-/** A refusal, which screen readers announce at once. */
+/** Renders a refusal, which screen readers announce at once. */
 export const complain = (message: string | null): Markup | null =>
   message === null ? null : html`<p class="complaint" role="alert">${message}</p>`;

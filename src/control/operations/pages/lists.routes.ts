@@ -22,7 +22,7 @@ const linkTo = (path: string, query: Record<string, string>): string => {
   return `/operations${path}${text && `?${text}`}`;
 };
 
-/** A path with its parameters filled in. */
+/** Returns a path with its parameters filled in. */
 const fill = (path: string, params: Record<string, string>): string =>
   path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));
 
@@ -40,7 +40,7 @@ function filtersOf({ path, filters }: ListOf, asked: Record<string, string>): Ma
   })}<button>Filter</button></form>`;
 }
 
-/** A table of rows; on a phone each is a card. */
+/** Renders a table of rows; on a phone each is a card. */
 export function tableOf(
   { columns, title }: Pick<ListOf, 'columns' | 'title'>,
   rows: Row[],
@@ -77,11 +77,11 @@ ${filtersOf(list, asked)}
 <p class="quiet">${total === 0 ? list.none : `${total.toLocaleString('en')} found, newest first.`}
 ${total > 0 && html`<a href="${linkTo(`${list.path}.csv`, filters)}">As CSV</a> (${(csvPages * csvPerPage).toLocaleString('en')} rows at most)`}</p>
 ${items.length > 0 && tableOf(list, items, buttonOf)}
-<div class="steps">${after !== undefined && html`<a href="${linkTo(list.path, filters)}">To the first page</a>`}
-${next !== undefined && html`<a rel="next" href="${linkTo(list.path, { ...filters, after: next })}">Older ones</a>`}</div>`;
+<div class="steps">${after !== undefined && html`<a href="${linkTo(list.path, filters)}">First page</a>`}
+${next !== undefined && html`<a rel="next" href="${linkTo(list.path, { ...filters, after: next })}">Older</a>`}</div>`;
 }
 
-/** The list pages, each also as CSV. */
+/** Serves the list pages, each also as CSV. */
 export function listPages(router: Router, { call, readMe, show, orShowWhy }: Console): void {
   for (const listed of listsShown) {
     router.get(listed.path, async (ctx) => {

@@ -18,7 +18,7 @@ interface Column {
   link?(row: Row): string | null;
 }
 
-/** A button in each row that posts to a page and comes back. */
+/** A button in each row that posts to a page, which redirects back. */
 interface Action {
   label: string;
   to(row: Row): string;
@@ -95,12 +95,12 @@ const pagesOf: Readonly<Record<string, string>> = {
 };
 export const pageOf = (type: string, id: string): string | null => (pagesOf[type] ? `${pagesOf[type]}${id}` : null);
 
-/** The page of what a webhook is about; instruments and tests have none. */
+/** Returns the page of a webhook's resource; instruments and tests have none. */
 const pageOfDelivered = (row: Row): string | null => {
   const [about = ''] = textOf('type')(row).split('.');
   return pageOf(about === 'payment' ? 'partner_payment' : about, textOf('resource_id')(row));
 };
-/** The answer to the last attempt: its HTTP status, or why there was none. */
+/** Returns the HTTP status of the last attempt, or why there was none. */
 const responseOf = (row: Row): string => textOf('last_error')(row) || textOf('last_status')(row);
 
 /** A partner's webhook endpoints: there are at most ten, all on the partner's page. */
@@ -239,7 +239,7 @@ export const listsShown: ListOf[] = [
     path: '/partners',
     api: '/v1/partner-accounts',
     title: 'Partners',
-    none: 'There is no partner.',
+    none: 'No partners.',
     filters: [],
     columns: [
       linked(plain('name', 'Name'), '/partners'),
@@ -280,20 +280,20 @@ export const listsShown: ListOf[] = [
     none: 'No event matches.',
     filters: [
       { name: 'event', label: 'Event' },
-      { name: 'resource_type', label: 'Of what' },
-      { name: 'resource_id', label: 'Id of it' },
-      { name: 'actor_id', label: 'By whom' },
+      { name: 'resource_type', label: 'Resource type' },
+      { name: 'resource_id', label: 'Resource id' },
+      { name: 'actor_id', label: 'Actor' },
       ...period,
     ],
     columns: [
       plain('event', 'Event'),
       said('impact', 'Impact'),
-      said('resource_type', 'Of what'),
+      said('resource_type', 'Resource type'),
       {
-        ...plain('resource_id', 'Id of it'),
+        ...plain('resource_id', 'Resource id'),
         link: (row) => pageOf(textOf('resource_type')(row), textOf('resource_id')(row)),
       },
-      plain('actor_id', 'By whom'),
+      plain('actor_id', 'Actor'),
       at('created_at', 'When'),
     ],
   },

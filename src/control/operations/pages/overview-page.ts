@@ -65,7 +65,7 @@ const caseWords: Record<string, string> = {
 };
 const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
 
-/** An age in its two largest units. */
+/** Formats an age in its two largest units. */
 function spellAge(seconds: number | null): string {
   if (seconds === null) return '';
   const parts: [number, string][] = [
@@ -80,7 +80,7 @@ function spellAge(seconds: number | null): string {
 const proposeLink = (words: string, query: Record<string, string>): Markup =>
   html`<a href="/operations/propose?${new URLSearchParams(query).toString()}">${words}</a>`;
 
-/** A table of waiting items, one row per kind; omits empty kinds. */
+/** Renders a table of waiting items, one row per kind; omits empty kinds. */
 function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
   const rows = kinds.filter(({ count }) => count > 0);
   if (rows.length === 0) return html`<p class="quiet">Nothing.</p>`;
@@ -94,7 +94,7 @@ function waitingTable(caption: string, kinds: WaitingShown[]): Markup {
 </table>`;
 }
 
-/** A part that lists items; nothing when the caller may not read it. */
+/** Renders a list of items; null if the caller may not read them. */
 function section<Item>(title: string, part: Part<Listed<Item>>, show: (item: Item) => Markup): Markup | null {
   if (part === null) return null;
   if (part === unreadable) return cannotBeRead(title);
@@ -102,7 +102,7 @@ function section<Item>(title: string, part: Part<Listed<Item>>, show: (item: Ite
   const more = total - items.length;
   return html`<h2>${title}</h2>
 ${items.length === 0 ? html`<p class="quiet">None.</p>` : html`<ul class="cards">${items.map((item) => html`<li>${show(item)}</li>`)}</ul>`}
-${more > 0 && html`<p class="quiet">And ${more} newer ones.</p>`}`;
+${more > 0 && html`<p class="quiet">And ${more} newer items.</p>`}`;
 }
 
 const cannotBeRead = (title: string): Markup =>
@@ -120,7 +120,7 @@ export interface Overview {
   mayPropose: boolean;
 }
 
-/** The overview page: items waiting for an operator, and the system's status. */
+/** Renders the overview page: items waiting for an operator, and the system's status. */
 export function overviewPage(shown: Overview): Markup {
   const { overview, decisions, payouts, receipts, differences, names, mayPropose } = shown;
   const offer = (words: string, query: Record<string, string>) => mayPropose && html`<br>${proposeLink(words, query)}`;
@@ -160,7 +160,7 @@ ${overview === unreadable ? cannotBeRead('Status') : overview && standing(overvi
 ${mayPropose && html`<p>${proposeLink('Book the platform’s own transfer at the provider', { kind: 'book_external' })}</p>`}`;
 }
 
-/** The provider contradicts the payout's final status. */
+/** Whether the provider contradicts the payout's final status. */
 const isContradicted = (reason: string): boolean => reason.startsWith('contradicted');
 const afterTheEnd = html`<br>This payout is final and its journal entries will not change. Ask the provider, then explain the difference listed below for that day.`;
 

@@ -29,7 +29,7 @@ import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
 import { resourcePages } from './resources.routes.ts';
 import { switchPages } from './switch.routes.ts';
 
-/** The login form. */
+/** Renders the login form. */
 const logInPage = (email: string, complaint: string | null): Markup => html`${complain(complaint)}
 <form method="post" action="/operations/log-in">
 <label for="email">E-mail address</label>
@@ -51,7 +51,7 @@ interface Pages<Ports> {
 }
 
 /**
- * The operators' pages, rendered on the server without scripts: a client of the API's own routes, called in this
+ * Serves the operators' pages, rendered on the server without scripts: a client of the API's own routes, called in this
  * process, so that their access rules, validation and refusals apply. The login is the API's, with its cookie as
  * session. Forms are accepted from our own origin only.
  */
@@ -120,7 +120,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       ...{ overview, decisions, payouts, receipts, differences, names },
       mayPropose: me.permissions.includes('propose-decision'),
     });
-    await show(ctx, 'What waits', content, me);
+    await show(ctx, 'Overview', content, me);
   });
 
   router.get('/propose', async (ctx) => {
@@ -145,7 +145,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     );
   });
 
-  /** The payout of a decision, as its proposer saw it, and the effect on the money. */
+  /** Renders the payout of a decision, as its proposer also saw it, and the effect on the money. */
   async function readAbout(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
     const id = decision.payout_id ?? decision.withdrawal_id;
     if (id === null) return '';

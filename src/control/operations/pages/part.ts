@@ -1,4 +1,4 @@
-/** Marks a part that is temporarily unreadable, unlike the rest of the page. */
+/** Marks a part of a page that is temporarily unavailable. */
 export const unreadable = 'unreadable';
 /** A part of a page: null when the caller may not read it. */
 export type Part<Shown> = Shown | typeof unreadable | null;

@@ -69,7 +69,7 @@ const workflowOf: Record<PayoutFacts['kind'], (id: string) => string> = {
 };
 export const payoutWorkflow = ({ kind, id }: PayoutFacts): string => workflowOf[kind](id);
 
-/** A row with a fact; nothing without one. */
+/** Renders a fact as a row; nothing without a value. */
 export const row = (name: string, value: Markup | string | null | undefined): Markup | string =>
   value === null || value === undefined || value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`;
 
@@ -89,7 +89,7 @@ ${row('User', payout.user_id)}
 ${row('Organization', payout.organization_id)}
 ${row('Cause', payout.cause_id)}
 ${row('Payment', payout.payment_id && html`<a href="/operations/payments/${payout.payment_id}">${payout.payment_id}</a>`)}
-${row('Provider says', payout.provider_says && `${payout.provider_says}, asked ${instantOr(payout.provider_asked_at, 'never')}`)}
+${row('Provider’s status', payout.provider_says && `${payout.provider_says}, asked ${instantOr(payout.provider_asked_at, 'never')}`)}
 ${row('Provider’s id', payout.provider_transfer_id)}
 ${row('Unknown since', payout.unknown_since && instant(payout.unknown_since))}
 ${row('Contradicted since', payout.contradicted_at && instant(payout.contradicted_at))}
@@ -99,15 +99,15 @@ ${row('Booked', payout.booked_at && instant(payout.booked_at))}
 ${row('Id', html`<code>${payout.id}</code>`)}
 </dl>`;
 
-/** The next step, and its time. */
+/** Renders the next step, and its time. */
 export const nextOf = ({ next }: TimelineShown): Markup | string =>
   next === null ? '' : html`<p><strong>Next</strong>${next.at && ` (${instant(next.at)})`}: ${next.text}</p>`;
 
-/** The payout's history, oldest first. */
+/** Renders the payout's history, oldest first. */
 export const timelineOf = ({ items }: TimelineShown): Markup =>
   html`<ol class="cards">${items.map(({ at, text }) => html`<li><span class="quiet">${instant(at)}</span><br>${text}</li>`)}</ol>`;
 
-/** A part of a page; nothing if the caller may not read it. */
+/** Renders a part of a page; nothing if the caller may not read it. */
 export function sectionOf<Shown>(title: string, part: Part<Shown>, show: (shown: Shown) => Markup): Markup | string {
   if (part === null) return '';
   return html`<h2>${title}</h2>
@@ -132,10 +132,10 @@ export const eventsOf = ({ items }: Listed<EventShown>): Markup =>
 ${typeof data?.journal_id === 'string' && html`<br><span class="quiet">Journal <code>${data.journal_id}</code></span>`}`,
   );
 
-/** Webhooks, each with a form to resend it. */
+/** Renders webhooks, each with a form to resend it. */
 export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<DeliveryShown>): Markup =>
   cards(
-    'There are none.',
+    'None.',
     items,
     (one) => html`${one.type}: ${words(one.status)}, ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}
 <span class="quiet">${instant(one.delivered_at ?? one.created_at)}${one.last_error && `, ${one.last_error}`}</span>
@@ -145,7 +145,7 @@ export const deliveriesOf = (partnerId: string, back: string, { items }: Listed<
 
 export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
   cards(
-    'There are no decisions about it.',
+    'No decisions.',
     items,
     (
       decision,
@@ -153,13 +153,16 @@ export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
 <br><span class="quiet">${instant(decision.created_at)}: ${decision.note}</span>`,
   );
 
-/** The effect of an outcome on the money. */
+/** Describes the effect of an outcome on the money. */
 export const moneyOf = ({ amount, fee, net_amount }: PayoutFacts, outcome: string | null): string =>
   outcome === 'succeeded'
     ? `${money(net_amount)} is booked as paid out, and the fee of ${money(fee)} is charged.`
     : `The reservation of ${money(amount)} is released, including the fee.`;
 
-/** The form that proposes a payout's outcome, or to book one whose money left although it failed here. */
+/**
+ * Renders the form that proposes a payout's outcome, or the booking of a payout that the provider paid although it
+ * failed here.
+ */
 export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): Markup | string {
   const isContradicted = payout.status === 'failed' && payout.contradicted_at !== null;
   if (payout.status !== 'pending' && !isContradicted) return '';

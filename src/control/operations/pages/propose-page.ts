@@ -6,7 +6,7 @@ import { complain } from './layout.ts';
 /** The values submitted with a proposal's form. */
 export type Filled = Readonly<Record<string, string>>;
 
-/** The form that proposes one kind of decision. */
+/** Renders the form that proposes one kind of decision. */
 export function proposePage(kind: ProposedKind, filled: Filled, complaint: string | null): Markup {
   return html`${complain(complaint)}
 <form method="post" action="/operations/propose">
@@ -27,15 +27,15 @@ const input = (
 <input id="${name}" name="${name}" value="${filled[name] ?? ''}" autocomplete="off" ${isRequired && 'required'}>
 ${about && html`<p class="quiet">${about}</p>`}`;
 
-/** The field that every proposal has. */
+/** Renders the field that every proposal has. */
 export const noteField = (filled: Filled): Markup => html`<label for="note">Note</label>
 <textarea id="note" name="note" rows="3" minlength="3" maxlength="300" required aria-describedby="about-note">${filled.note ?? ''}</textarea>
 <p class="quiet" id="about-note">References to the evidence: ticket, statement. Never personal data.</p>`;
 
 /** The possible outcomes of a payout, and their effect on the money. */
 export const outcomes: [value: string, words: string][] = [
-  ['succeeded', 'The bank paid it: the reserved money is spent'],
-  ['failed', 'It was not paid: the money returns to the account it came from'],
+  ['succeeded', 'Paid by the bank: the reserved money is spent'],
+  ['failed', 'Not paid: the money returns to its account'],
 ];
 
 export const choices = (
@@ -74,15 +74,18 @@ ${input('account_id', 'Account of an erased person', filled, {
 })}`,
   book_transfer: (
     filled,
-  ) => html`${input('payout_id', 'Payout', filled, { about: 'One that failed here although the provider paid it.', isRequired: false })}
+  ) => html`${input('payout_id', 'Payout', filled, { about: 'A payout that failed here although the provider paid it.', isRequired: false })}
 ${input('provider_reference', 'Reference', filled, { about: 'For an unknown or second transfer: our reference, or the provider’s id.', isRequired: false })}`,
   refund_donation: (filled) => input('donation_id', 'Donation', filled),
   admit_approver: (filled) =>
     input('user_id', 'User', filled, {
-      about: 'Needs the permission; neither the proposer nor the approver may have invited the user.',
+      about:
+        'The user needs the permission approve-decision; neither the proposer nor the approver may have invited the user.',
     }),
   erase_person: (filled) =>
-    input('user_id', 'User', filled, { about: 'Permanent, after a waiting period in which it can be stopped.' }),
+    input('user_id', 'User', filled, {
+      about: 'Permanent after a waiting period, during which the erasure can be stopped.',
+    }),
 };
 
 /** The heading of each decision kind's form. */

@@ -65,7 +65,7 @@ interface FoundShown {
   at: string;
 }
 
-/** The pages of one payout, one payment and one partner, and of a search. */
+/** Serves the pages of one payout, one payment and one partner, and of a search. */
 export function resourcePages(router: Router, { call, readPart, readMe, show, goTo, workflowLink }: Console): void {
   const listOf = <Item>(ctx: Context, path: string, query: Record<string, string>, params = {}) =>
     readPart<{ items: Item[]; total: number }>(ctx, 'get', path, { params, query: { limit: '50', ...query } });
@@ -129,10 +129,10 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
       }),
     ]);
     const content = html`${partnerFacts(partner)}
-<p><a href="/operations/payouts?partner_id=${partner.id}">Its payouts</a> · <a href="/operations/payments?partner_id=${partner.id}">Its payments</a> · <a href="/operations/batches?partner_id=${partner.id}">Its batches</a> · <a href="/operations/partners/${partner.id}/import">Import a batch of payouts</a></p>
+<p><a href="/operations/payouts?partner_id=${partner.id}">Payouts of the partner</a> · <a href="/operations/payments?partner_id=${partner.id}">Payments</a> · <a href="/operations/batches?partner_id=${partner.id}">Batches</a> · <a href="/operations/partners/${partner.id}/import">Import a batch of payouts</a></p>
 ${sectionOf('Webhook endpoints', endpoints, ({ items }) =>
   items.length === 0
-    ? html`<p class="quiet">There are none.</p>`
+    ? html`<p class="quiet">None.</p>`
     : tableOf({ title: 'Webhook endpoints', columns: endpointColumns(partner.id) }, items),
 )}
 ${sectionOf(
@@ -149,7 +149,7 @@ ${shown.total > 0 && html`<p><a href="/operations/partners/${partner.id}/deliver
     const { id = '', delivery_id = '' } = ctx.params;
     const params = { id, delivery_id };
     await call(ctx, 'post', '/v1/partner-accounts/:id/webhook-deliveries/:delivery_id/redeliver', { params });
-    // Back to a page of ours, whatever the form says.
+    // Redirects only to our own pages, whatever the form contains.
     goTo(ctx, /^\/operations\/[\w/-]+(\?[\w=&%.+-]*)?$/.test(back) ? back : `/operations/partners/${id}`);
   });
 
@@ -181,7 +181,7 @@ ${payment.external_ref && html`<dt>External reference</dt><dd>${payment.external
 <dt>Provider’s id</dt><dd>${payment.provider_payment_request_id ?? 'none yet'}</dd>
 <dt>Requested</dt><dd>${instant(payment.created_at)}</dd>
 <dt>Expires</dt><dd>${instant(payment.expires_at)}</dd>
-<dt>Ended</dt><dd>${instantOr(payment.finalized_at, 'not yet')}</dd>
+<dt>Finalized</dt><dd>${instantOr(payment.finalized_at, 'not yet')}</dd>
 <dt>Available</dt><dd>${instantOr(payment.available_at, 'not yet')}</dd>
 <dt>Id</dt><dd><code>${payment.id}</code></dd>
 </dl>`;
@@ -198,14 +198,14 @@ const partnerFacts = ({
 <dt>Status</dt><dd><strong>${words(status)}</strong></dd>
 <dt>Payouts</dt><dd>${payouts_enabled ? 'on' : 'suspended'}</dd>
 <dt>Limits</dt><dd>${limits === null ? 'none set, so payouts are suspended' : `${money(limits.max_payout_amount)} a payout, ${money(limits.max_daily_amount)} in 24 hours, ${limits.max_hourly_count} payouts an hour`}</dd>
-<dt>Fees are</dt><dd>${words(fee_mode)}</dd>
+<dt>Fee mode</dt><dd>${words(fee_mode)}</dd>
 <dt>Organization</dt><dd>${organization_id}</dd>
 <dt>Id</dt><dd><code>${id}</code></dd>
 </dl>
 <h2>Keys</h2>
 ${
   keys.length === 0
-    ? html`<p class="quiet">It has none.</p>`
+    ? html`<p class="quiet">None.</p>`
     : html`<ul class="cards">${keys.map(
         (
           key,

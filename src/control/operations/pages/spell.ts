@@ -13,7 +13,7 @@ export const money = (amount: string): string => {
 };
 /** An instant in Western Indonesia Time, to the minute. */
 export const instant = (text: string): string => `${formatWesternIndonesia(new Date(text)).slice(0, 16)} WIB`;
-/** The same for an optional instant. */
+/** Like `instant`, for an optional instant. */
 export const instantOr = (text: string | null, none: string): string => (text === null ? none : instant(text));
 /** An API value in words. */
 export const words = (value: string): string => value.replaceAll('_', ' ').toLowerCase();

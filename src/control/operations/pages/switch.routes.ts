@@ -24,7 +24,7 @@ function switchPage(
 ${reason && html`<dt>Why</dt><dd>${reason}</dd>`}
 </dl>
 <p>Holding stops everything not sent yet, including retries: partners’ payouts, withdrawals, disbursements and refunds.
-New ones reserve their money and wait. Transfers already sent continue.</p>
+New payouts reserve their money and wait. Transfers already sent continue.</p>
 ${
   mayChange
     ? html`<form method="post" action="/operations/switch">
@@ -38,7 +38,7 @@ ${
 }`;
 }
 
-/** The page of the switch, and its form. */
+/** Serves the page of the switch, and its form. */
 export function switchPages(router: Router, { call, readMe, readNames, show, goTo, orShowWhy }: Console): void {
   async function showSwitch(ctx: Context, me: Me, complaint: string | null, status = 200): Promise<void> {
     const stands = await call<SwitchShown>(ctx, 'get', '/v1/operations/payouts');

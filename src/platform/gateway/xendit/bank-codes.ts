@@ -1,7 +1,4 @@
-/**
- * The banks available for payouts: our short code (docs/contract.md 8) to the provider's channel code. The provider's
- * codes are in no other table.
- */
+/** The banks available for payouts: maps our short code (docs/contract.md 8) to the provider's channel code. */
 export const payoutChannelCodes = {
   ALADIN: 'ID_ALADIN',
   ALLO: 'ID_ALLO',
@@ -32,7 +29,7 @@ export const payoutChannelCodes = {
   UOB: 'ID_UOB',
 } as const satisfies Record<string, `ID_${string}`>;
 
-/** The provider's channel code for one of our bank codes; null for an unknown bank. */
+/** Returns the provider's channel code for one of our bank codes, or null for an unknown bank. */
 export function payoutChannelCodeOf(bankCode: string): string | null {
   const entry = Object.entries(payoutChannelCodes).find(([short]) => short === bankCode);
   return entry?.[1] ?? null;

@@ -79,7 +79,7 @@ const readers: Record<string, (event: string, data: unknown) => CallbackHint> = 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The bytes as JSON, or why they cannot be read. */
+/** Parses the bytes as JSON, or returns why they cannot be read. */
 function parse(bytes: Buffer): { json: unknown } | { unread: string } {
   if (bytes.length === 0) return { unread: 'the body is empty' };
   let decoded: string;
@@ -101,7 +101,7 @@ function misshapen({ issues }: z.ZodError, under: readonly string[]): CallbackRe
   return { hint: null, unread: `misshapen: ${[...fields].join(', ')}` };
 }
 
-/** Reads what a callback's bytes claim, or says why they cannot be read. Never throws. */
+/** Reads a callback's claim, or returns why it cannot be read. Never throws. */
 export function readCallback(bytes: Buffer): CallbackReading {
   const parsed = parse(bytes);
   if ('unread' in parsed) return { hint: null, unread: parsed.unread };

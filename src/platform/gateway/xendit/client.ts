@@ -45,7 +45,7 @@ function bound<T extends object>(api: T, configuration: Configuration): T {
   return api;
 }
 
-/** The provider's Name Validator, which the SDK lacks; it is called like everything else. */
+/** The client of the provider's Name Validator, which the SDK lacks. */
 class NameValidator extends BaseAPI {
   readonly #authorization: string;
 
@@ -75,10 +75,10 @@ function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<t
 }
 
 /**
- * Statuses below 500 that do not prove that nothing happened: 408 (an intermediary timed out), 409 (the key is in use
- * by a call in progress or with another body, so something may exist under it), 425 and 429 (not examined: a later call
- * may be accepted, so the payment is not refused). The provider's own 429 proves that nothing happened, and gives the
- * time to retry.
+ * Statuses below 500 that leave the outcome unknown: 408 (an intermediary timed out), 409 (the key is in use by a call
+ * in progress or with another body, so something may exist under it), 425 and 429 (not examined: a later call may be
+ * accepted, so the payment is not refused). The provider's own 429 proves that nothing happened, and gives the retry
+ * delay.
  */
 const indefiniteStatuses = new Set([408, 409, 425, 429]);
 
@@ -93,7 +93,7 @@ const duplicateCodes = new Set([
 ]);
 
 /**
- * The codes of a 403 with which the provider itself declines the request. Any other may come from an intermediary or
+ * Codes of a 403 with which the provider itself declines the request. Any other code may come from an intermediary or
  * concern access that can be granted, so the same request may be accepted later.
  */
 export const decliningCodes: ReadonlySet<string> = new Set([
@@ -131,7 +131,7 @@ function sdkErrorOf(error: unknown): SdkError | null {
   return { status, code, message: message.slice(0, longestMessage) };
 }
 
-/** A 4xx without the provider's own code came from an intermediary, and says nothing about the payment. */
+/** Whether the provider itself refused. A 4xx without its code came from an intermediary and proves nothing. */
 function isDefinite(error: SdkError): boolean {
   const { status, code } = error;
   if (status < 400 || status >= 500 || code === null || isAboutOurKey(error)) return false;
@@ -145,7 +145,7 @@ const isAboutOurKey = ({ status, code }: SdkError): boolean =>
 /** Connection failures: not a byte of the request was sent. */
 const connectionFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** The code of the innermost error: the SDK wraps the error of `fetch`, which wraps the network error. */
+/** Returns the code of the innermost error: the SDK wraps the error of `fetch`, which wraps the network error. */
 function networkCodeOf(error: unknown): string | number | undefined {
   if (!Error.isError(error)) return undefined;
   return networkCodeOf(error.cause) ?? errorCodeOf(error);
@@ -158,17 +158,16 @@ function describe(error: unknown): string {
   if (isProviderUnknown(error)) return `was not called: ${error.message}`;
   if (error.name === 'TimeoutError') return 'did not answer in time';
   if (error.name === 'AbortError') return 'was not waited for';
-  if (error.name === 'ZodError') return 'answered something that is not understood';
+  if (error.name === 'ZodError') return 'answered in an unknown format';
   const code = networkCodeOf(error);
   return code === undefined ? `failed (${error.name})` : `could not be reached (${code})`;
 }
 
 /**
- * Talks to the provider under one deadline and one signal, counting each request against the call budget. All exchanges
- * of a step share the time it may wait for the provider: the last one gets the rest, and none begins after it. Throws
- * ProviderRefusal for a definite refusal, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not
- * JSON or has another shape. The error for an unknown outcome is logged, so it does not quote the provider, whose
- * answer may name people and accounts.
+ * Calls the provider under one deadline and one signal, counting each request against the call budget. All exchanges of
+ * a step share the time it may wait for the provider; none begins after that time. Throws ProviderRefusal for a
+ * definite refusal, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON or has another
+ * shape. The latter is logged, so it does not quote the provider, whose answer may name people and accounts.
  */
 export async function exchange<T>(
   settings: ClientSettings,
@@ -211,8 +210,8 @@ async function verdictOf(
 }
 
 /**
- * A subsequent call within an exchange: its refusal leaves the exchange's outcome unknown. Throws ProviderUnknown then,
- * and whatever else the call throws.
+ * Makes a subsequent call within an exchange. If it is refused, throws ProviderUnknown, as the exchange's outcome is
+ * unknown.
  */
 export async function askFurther<T>(call: string, asked: Promise<T>): Promise<T> {
   try {
@@ -225,8 +224,8 @@ export async function askFurther<T>(call: string, asked: Promise<T>): Promise<T>
 }
 
 /**
- * Looks something up at the provider; null when the provider reports that it does not exist. Any other refusal is
- * unknown: a rejected API key, for example, proves nothing about it.
+ * Looks something up at the provider; returns null if the provider reports that it does not exist. Throws
+ * ProviderUnknown for any other refusal: a rejected API key, for example, proves nothing.
  */
 export async function lookUp<T>(
   settings: ClientSettings,

@@ -26,7 +26,7 @@ export interface XenditGatewayOptions {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-/** The gateway for Xendit, and for the sandbox, which has the same wire format (docs/contract.md 4). */
+/** Creates the gateway for Xendit, and for the sandbox, which has the same wire format (docs/contract.md 4). */
 export function createXenditGateway(options: XenditGatewayOptions): Gateway {
   const settings: ClientSettings = {
     secretKey: options.secretKey,
@@ -59,12 +59,12 @@ export function createXenditGateway(options: XenditGatewayOptions): Gateway {
     checkBankAccount: (question, callOptions) => checkBankAccount(settings, question, callOptions),
     readBalance: (callOptions) => readBalance(settings, callOptions),
     readCallback,
-    // Digests have equal length, so the time reveals neither the token's length nor its absence.
+    // Digests have equal length, so the response time reveals neither the token's length nor its absence.
     isCallbackToken: (token) => timingSafeEqual(digest(token ?? ''), expectedToken) && token !== undefined,
   };
 }
 
-/** The transfer with the reference, or its refund with the `known` id. */
+/** Finds the transfer with the reference or, failing that, the refund with the `known` id. */
 async function findTransferOrRefund(
   settings: ClientSettings,
   reference: string,

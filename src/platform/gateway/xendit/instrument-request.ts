@@ -17,7 +17,7 @@ export function channelIn<T extends string>(codes: Record<string, T>, code: stri
   return Object.values(codes).find((known) => known === code && known !== 'UNKNOWN_ENUM_VALUE') ?? null;
 }
 
-/** Banks show the name on the payer's screen; if they can show none of its characters, use ours. */
+/** Returns the name for the payer's screen, in characters that banks can show; our own name if none remain. */
 export function customerNameOf({ customer }: Pick<InstrumentRequest, 'customer'>): string {
   const name = foldForBank(customer?.name ?? '')
     .slice(0, 50)
@@ -60,8 +60,8 @@ function paymentMethodOf(request: InstrumentRequest): PaymentMethodParameters | 
 }
 
 /**
- * The provider's body for one instrument, the same for every attempt; null for an unknown channel. Throws RangeError
- * when the amount is not a positive whole number of rupiah.
+ * Builds the provider's request body for an instrument, the same for every attempt; null for an unknown channel. Throws
+ * RangeError when the amount is not a positive whole number of rupiah.
  */
 export function buildPaymentRequest(request: InstrumentRequest): PaymentRequestParameters | null {
   const paymentMethod = paymentMethodOf(request);
@@ -72,7 +72,7 @@ export function buildPaymentRequest(request: InstrumentRequest): PaymentRequestP
     currency: 'IDR',
     paymentMethod,
     ...(request.description === undefined ? {} : { description: request.description }),
-    // A wallet's payment has no expiry on the wire; we expire it at this time.
+    // Wallet requests have no expiry field; we expire the payment at this time.
     ...(request.method === 'ewallet' && { metadata: { expires_at: request.expiresAt.toISOString() } }),
   };
 }

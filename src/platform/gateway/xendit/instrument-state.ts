@@ -57,7 +57,7 @@ function checkoutUrlOf({ actions }: PaymentRequestAnswer): string | null {
   return null;
 }
 
-/** The instrument of a payment request. Throws ProviderUnknown when the answer has no payment code. */
+/** Returns the instrument of a payment request. Throws ProviderUnknown if the answer has no payment code. */
 export function instrumentOf(answer: PaymentRequestAnswer): Instrument {
   const { virtualAccount, qrCode, ewallet } = answer.paymentMethod;
   const ids = { providerPaymentRequestId: answer.id, providerPaymentMethodId: answer.paymentMethod.id };
@@ -93,9 +93,9 @@ export function isFinalMethodStatus(status: string | undefined): boolean {
 }
 
 /**
- * The state of the request as a whole. A request that still waits on a closed payment method is expired, unless a
+ * Returns the state of the whole request. A request that still waits on a closed payment method is expired, unless a
  * payment of the right amount exists that the request does not show yet. An inactive method has been used: the request
- * is paid, even if neither it nor the list of payments shows it yet.
+ * is paid, even if neither the request nor the list of payments shows it yet.
  */
 export function instrumentStateOf(answer: PaymentRequestAnswer, payments: ProviderPayment[]): InstrumentState {
   const status = requestStatuses[answer.status];
@@ -126,7 +126,7 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
   EXPIRED: 'failed',
 };
 
-/** A payment under a payment method; a status that is not final counts as pending. */
+/** Returns a payment under a payment method; an unknown status counts as pending. */
 export function providerPaymentOf(answer: PaymentAnswer, methodId: string): ProviderPayment {
   const status = paymentStatuses[answer.status] ?? 'pending';
   const amount: Money = moneyFromWire(answer.amount);

@@ -22,7 +22,7 @@ import type { ClientSettings } from './settings.ts';
 
 const paymentsPerPage = 50;
 const mostPaymentPages = 20;
-/** The reference is the idempotency key, so one is expected; more than a few would be the provider's bug. */
+/** One request is expected, as the reference is the idempotency key; more than a few are a provider bug. */
 const mostRequestsPerReference = 10;
 
 /** Creates the instrument, with its reference as the idempotency key of every attempt. */
@@ -51,8 +51,8 @@ export async function requestInstrument(
 }
 
 /**
- * The payments under one payment method, newest first, page by page until the last, or until the one with the id
- * `sought`. If there are more than can be read at once, `rest` is the time of the oldest one read.
+ * Reads the payments under one payment method, newest first, up to the last or the one with the id `sought`. If there
+ * are more than can be read at once, `rest` is the time of the oldest payment read.
  */
 export async function readPayments(
   client: Client,
@@ -73,7 +73,7 @@ export async function readPayments(
     const known = found.size;
     for (const payment of answer.data) found.set(payment.id, providerPaymentOf(payment, paymentMethodId));
     if (!answer.has_more || found.has(sought ?? '')) return { payments: [...found.values()], rest: null };
-    if (found.size === known) throw new ProviderUnknown('find payments: more of one instant than can be read');
+    if (found.size === known) throw new ProviderUnknown('find payments: more with one timestamp than can be read');
     createdLte = new Date(Math.min(...answer.data.map(({ created }) => Date.parse(created))));
   }
   return { payments: [...found.values()], rest: createdLte ?? null };
@@ -81,7 +81,7 @@ export async function readPayments(
 
 interface Reading {
   sought?: string;
-  /** Created at or after the first instant, and at or before the second. */
+  /** Bounds on the creation time, both inclusive. */
   since?: Date | undefined;
   before?: Date | undefined;
   pages?: number;
@@ -95,8 +95,8 @@ const whole = ({ payments, rest }: PaymentsRead): ProviderPayment[] => {
 const tellingFirst: InstrumentState['status'][] = ['paid', 'waiting', 'failed', 'expired'];
 
 /**
- * The provider's state of the instrument with this reference, with every payment made under it; with `briefly`, without
- * those of a pending one.
+ * Returns the provider's state of the instrument with this reference and every payment made under it; with `briefly`,
+ * without the payments of a pending instrument.
  */
 export async function findInstrument(
   settings: ClientSettings,
@@ -129,9 +129,9 @@ export async function findInstrument(
 }
 
 /**
- * Reads a payment by the provider's ids. The provider has no look-up by payment id, so the list under its method is
- * read, newest first, up to the payment sought. A single-use method has one payment; if a reusable one has received
- * more than can be read since, an older payment is unknown, never missing.
+ * Reads a payment by the provider's ids. The provider has no look-up by payment id, so this reads the method's
+ * payments, newest first, up to the one sought. If a reusable method has since received more payments than can be read,
+ * the outcome is unknown, never "missing".
  */
 export async function findPayment(
   settings: ClientSettings,
@@ -147,8 +147,8 @@ export async function findPayment(
 }
 
 /**
- * Expires a payment method. The provider refuses to expire a closed one, so a failed call is followed by a look-up; the
- * outcome is unknown only when the method may still accept money or the provider does not know it.
+ * Expires a payment method. The provider refuses to expire a closed one, so a failed call is followed by a look-up;
+ * throws ProviderUnknown only if the method may still accept money or does not exist at the provider.
  */
 export async function expireInstrument(
   settings: ClientSettings,

@@ -14,8 +14,8 @@ export interface Passage {
 const patience = 3 / 8;
 
 /**
- * The `fetch` given to the SDK: counts each request against the call budget, calls `beforeSend` right before sending,
- * and records what happened. Throws ProviderUnknown when the request must not or cannot be sent now.
+ * Returns the `fetch` given to the SDK: counts each request against the call budget, calls `beforeSend` right before
+ * sending, and records what happened. Throws ProviderUnknown when the request must not or cannot be sent now.
  */
 export function passThrough(
   { fetch: send, budget, payout, timeoutMs }: ClientSettings,
@@ -26,7 +26,7 @@ export function passThrough(
   const endsAt = performance.now() + timeoutMs;
   return async (input: string, init: RequestInit): Promise<Response> => {
     await awaitCall(budget, { payout, partnerId, follows, patienceMs: timeoutMs * patience, signal });
-    if (beforeSend && !(await beforeSend())) throw new ProviderUnknown('the request may not be made any more');
+    if (beforeSend && !(await beforeSend())) throw new ProviderUnknown('the request is no longer allowed');
     signal.throwIfAborted();
     if (performance.now() > endsAt) throw new ProviderUnknown('the time for the request is over');
     passage.sent += 1;
@@ -37,12 +37,12 @@ export function passThrough(
   };
 }
 
-/** The default when the provider gives no delay. */
+/** The default if the provider gives no delay. */
 const usualRestMs = 5_000;
 /** The provider's limits are per minute: a longer wait would leave a payout unattended for hours. */
 const longestRestMs = 60_000;
 
-/** `Retry-After`, in seconds or as a date, as milliseconds: from 1 second to a minute. */
+/** Parses `Retry-After`, in seconds or as a date, into milliseconds, limited to 1 second to 1 minute. */
 export function retryAfterMs(header: string | null, now = Date.now()): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;

@@ -51,7 +51,10 @@ function amountOf(amount: number | null | undefined): Money | null {
   }
 }
 
-/** The provider's payments, transfers and refunds of a period (`to` is exclusive), newest first, after the entry `after`. */
+/**
+ * Yields the provider's payments, transfers and refunds of a period (`to` exclusive), newest first, after the entry
+ * `after`.
+ */
 export async function* listRecords(
   settings: ClientSettings,
   { from, to, after: begun }: { from: Date; to: Date; after?: string },

@@ -53,7 +53,7 @@ function stateOf({
   };
 }
 
-/** The request body, the same for every attempt. The partner's own reason is not sent. */
+/** Builds the request body, the same for every attempt. The partner's own reason is not sent. */
 const bodyOf = ({ reference, refundOf, amount }: RefundRequest) => ({
   paymentRequestId: refundOf,
   referenceId: reference,
@@ -94,8 +94,8 @@ export async function requestRefund(
 }
 
 /**
- * The refund with this id if it was made under the reference, for a refund whose payment request is unknown. Null
- * otherwise.
+ * Returns the refund with this id if it was made under the reference, otherwise null. For refunds whose payment request
+ * is unknown.
  */
 export async function findRefundById(
   settings: ClientSettings,
@@ -111,10 +111,10 @@ export async function findRefundById(
 }
 
 const perPage = 50;
-/** No more refunds of one payment than this are searched; beyond, the result is inconclusive. */
+/** Maximum pages of one payment's refunds to search; beyond, the outcome is unknown. */
 const mostPages = 20;
 
-/** The provider's state of the refund with this reference among those of a payment request; null when it has none. */
+/** Returns the provider's state of the refund with this reference under a payment request, or null if there is none. */
 export async function findRefund(
   settings: ClientSettings,
   { reference, refundOf }: { reference: string; refundOf: string },
@@ -134,7 +134,7 @@ export async function findRefund(
       const { data, has_more } = refundList.parse(await raw.json());
       found.push(...data.filter(({ reference_id }) => reference_id === reference).map(stateOf));
       afterId = data.at(-1)?.id;
-      // A full page may not be the last unless it says so.
+      // A full page is the last only if `has_more` is false.
       if (afterId === undefined || !(has_more ?? data.length === perPage)) break;
     }
     return mostTelling(found, known);

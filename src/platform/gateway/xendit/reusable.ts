@@ -35,7 +35,7 @@ function reusableOf(answer: unknown): ReusableInstrument {
   return { providerPaymentMethodId: id, paymentCode };
 }
 
-/** The request body for a reusable payment method; null for a channel that the provider lacks. */
+/** Builds the request body for a reusable payment method; null for a channel that the provider lacks. */
 function bodyOf(request: ReusableRequest): PaymentMethodParameters | null {
   const { reference, method, channelCode, amount, description, customer } = request;
   const common = {
@@ -86,7 +86,7 @@ export async function requestReusable(
   }
 }
 
-/** The oldest reusable payment method with this reference; null when the provider has none. */
+/** Returns the oldest reusable payment method with this reference, or null if the provider has none. */
 export const findReusable = (
   settings: ClientSettings,
   reference: string,
@@ -97,7 +97,7 @@ export const findReusable = (
 /** Maximum pages per call. */
 const pages = 6;
 
-/** The payments under a payment method between two instants, newest first, or as many of them as one call reads. */
+/** Lists the payments under a payment method in a period, newest first, as many as one call reads. */
 export async function listPaymentsUnder(
   settings: ClientSettings,
   paymentMethodId: string,

@@ -8,7 +8,7 @@ export interface ClientSettings {
   fetch: typeof fetch;
   /** The time-out of one exchange, over all its requests, in milliseconds. */
   timeoutMs: number;
-  /** The budget of every request, and whether it is for a payout, which goes first. */
+  /** The call budget, and whether the requests are for a payout, which goes first. */
   budget: CallBudget;
   payout: boolean;
 }

@@ -50,7 +50,7 @@ function transferOf(answer: unknown): TransferState {
   };
 }
 
-/** The request body, the same for every attempt; null for a bank that the provider lacks. */
+/** Builds the request body, the same for every attempt; null for a bank that the provider lacks. */
 function payoutBodyOf(request: TransferRequest) {
   const channelCode = payoutChannelCodeOf(request.bankCode);
   if (!channelCode) return null;
@@ -64,7 +64,7 @@ function payoutBodyOf(request: TransferRequest) {
   };
 }
 
-/** At most 100 characters as the provider counts them: some letters become two. */
+/** Returns at most 100 characters, counted after folding: some letters become two. */
 const holderOf = ({ accountHolder }: TransferRequest): string => foldForBank(accountHolder).slice(0, 100).trim();
 
 /** SHA-256 (hex) over the body that the request sends. */
@@ -94,7 +94,7 @@ export async function requestTransfer(
   }
 }
 
-/** If the provider has two transfers or refunds of one reference, one whose money may have left comes first. */
+/** The preference among several transfers or refunds of one reference: those whose money may have left come first. */
 const tellingFirst: TransferState['status'][] = ['succeeded', 'accepted', 'reversed', 'failed'];
 
 /**
@@ -109,7 +109,7 @@ export function mostTelling(states: TransferState[], known: string | null | unde
   return told === undefined ? null : { ...told, further: sorted.filter((state) => state !== told) };
 }
 
-/** The provider's state of the transfer with this reference; null when it has none. */
+/** Returns the provider's state of the transfer with this reference, or null if it has none. */
 export async function findTransfer(
   settings: ClientSettings,
   reference: string,
@@ -126,7 +126,7 @@ export async function findTransfer(
   });
 }
 
-/** The cash balance at the provider, IDR. */
+/** Reads the cash balance at the provider, IDR. */
 export async function readBalance(settings: ClientSettings, options: CallOptions = {}): Promise<Money> {
   const balance = await lookUp(settings, 'read balance', options, async (client) => {
     const answer = await client.balance.getBalance({ accountType: 'CASH', currency: 'IDR' });

@@ -1,6 +1,6 @@
 import { compareMoney, formatMoney, isWholeRupiah, type Money, presentMoneyAsNumber } from '../../../shared/money.ts';
 
-/** An amount as the provider's JSON number: positive whole rupiah. Throws RangeError on anything else. */
+/** Converts an amount to the provider's JSON number. Throws RangeError unless it is positive whole rupiah. */
 export function wireAmount(amount: Money): number {
   if (!isWholeRupiah(amount) || compareMoney(amount, '0') <= 0) {
     throw new RangeError(`the provider accepts only positive whole rupiah, not ${amount}`);
@@ -10,7 +10,7 @@ export function wireAmount(amount: Money): number {
   return number;
 }
 
-/** The provider's JSON number as money (IDR, scale 4). Throws RangeError when it is not an amount. */
+/** Converts the provider's JSON number to money (IDR, scale 4). Throws RangeError if it is not an amount. */
 export function moneyFromWire(amount: number): Money {
   return formatMoney(String(amount));
 }

@@ -27,8 +27,8 @@ const settlementShape = z.object({
 });
 
 /**
- * An arisan of three members, from the first to the last round. The days between rounds are skipped: the start of the
- * next round is moved to now in the database, with the owner's rights, which no user of the product has.
+ * Runs an arisan of three members, from the first to the last round. The days between rounds are skipped: the start of
+ * the next round is moved to now in the database, with the owner's rights, which no user of the product has.
  */
 export async function tellCircle(): Promise<string> {
   const stage = openStage();
@@ -84,7 +84,7 @@ export async function tellCircle(): Promise<string> {
   return `The circle is ${status} and holds IDR ${data.held}.`;
 }
 
-/** Two existing users, and one who signs up and tops up by QRIS. */
+/** Finds two existing users, and one who signs up and tops up by QRIS. */
 async function findMembers(stage: Stage): Promise<[Actor, Actor, Actor]> {
   const { credentials, api, logIn, orderByQris, payInSandbox, untilPaid } = stage;
   const { individual, second_individual } = credentials;
@@ -108,7 +108,7 @@ async function findMembers(stage: Stage): Promise<[Actor, Actor, Actor]> {
   ];
 }
 
-/** A day passes: the next round opens now. Changing the name makes the circle's workflow re-read the database. */
+/** Skips a day: the next round opens now. Changing the name makes the circle's workflow re-read the database. */
 async function openNextRound({ urls, api }: Stage, { token }: Actor, id: string, turn: number): Promise<void> {
   const orm = await openDatabase({ url: urls.database, poolSize: 1 });
   try {

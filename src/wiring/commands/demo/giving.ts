@@ -26,8 +26,8 @@ const withdrawalShape = z.object({
 const statementShape = z.object({ data: z.object({ year: z.int(), count: z.int(), total: z.string() }) });
 
 /**
- * A donation by QRIS, from registering its cause to the bank account that it is disbursed to, and the donor's annual
- * statement. `amount` is whole rupiah.
+ * Runs a donation by QRIS, from registering its cause to the bank account that it is disbursed to, and the donor's
+ * annual statement. `amount` is whole rupiah.
  */
 export async function tellGiving({ amount }: { amount: number }): Promise<string> {
   const stage = openStage();
@@ -116,6 +116,6 @@ async function disburse(
   );
 }
 
-/** A disbursement's status, purpose and the reference that the bank shows. */
+/** Describes a disbursement's status, purpose and the reference that the bank shows. */
 const describeStep = ({ type, status, purpose_note: note, reference }: Step): string =>
   type === 'disbursement' ? `  ${status}: "${note}" (${reference})` : '';

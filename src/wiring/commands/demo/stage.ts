@@ -63,7 +63,7 @@ async function call<T>(shape: z.ZodType<T>, url: string, { token, method, body }
   return shape.parse(JSON.parse(text));
 }
 
-/** The stack that runs on the data directory. Throws CommandError when none was started there. */
+/** Opens the stack that runs on the data directory. Throws CommandError when none was started there. */
 export function openStage() {
   const credentials = readCredentials();
   const { urls } = credentials;
@@ -124,7 +124,7 @@ export async function until<T>(
   for (;;) {
     const answer = await ask();
     if (isSo(answer)) return answer;
-    if (Date.now() > deadline) throw new CommandError(`The ${what} is not there yet; its workflow continues.`);
+    if (Date.now() > deadline) throw new CommandError(`The ${what} did not complete in time; its workflow continues.`);
     await delay(pollMs);
   }
 }

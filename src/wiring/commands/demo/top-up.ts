@@ -4,7 +4,7 @@ import { openStage, say } from './stage.ts';
 
 const personPaysWithinSeconds = 600;
 
-/** A top-up by QRIS, from the request to the journal. `amount` is whole rupiah; `wait` lets a person pay. */
+/** Runs a top-up by QRIS, from the request to the journal. `amount` is whole rupiah; `wait` lets a person pay. */
 export async function topUp({ amount, wait }: { amount: number; wait: boolean }): Promise<string> {
   const databaseUrl = readDatabaseToRead();
   const { credentials, urls, logIn, balanceOf, orderByQris, payInSandbox, untilPaid } = openStage();
@@ -31,7 +31,7 @@ export async function topUp({ amount, wait }: { amount: number; wait: boolean })
   return ui ? `Workflow:      ${ui}` : 'Done.';
 }
 
-/** The settlement's journal, from the ledger. */
+/** Reads the settlement's journal, from the ledger. */
 async function journalOf(databaseUrl: string, orderId: string): Promise<string> {
   const orm = await openDatabase({ url: databaseUrl, poolSize: 1 });
   try {
