@@ -9,7 +9,7 @@ const ended = (...items: [at: string, type: TimelineItem['type'], text: string][
 export const paymentTimeline = ended(
   ['2026-01-15T03:00:05.000Z', 'request', 'A payment of IDR 500000.0000 was requested.'],
   ['2026-01-15T03:00:05.100Z', 'provider', 'The provider was asked for a payment code.'],
-  ['2026-01-15T03:00:05.400Z', 'provider', 'The provider made the payment code.'],
+  ['2026-01-15T03:00:05.400Z', 'provider', 'The provider created the payment code.'],
   ['2026-01-15T03:02:09.700Z', 'callback', 'The provider called back (payment.succeeded).'],
   ['2026-01-15T03:02:10.000Z', 'ledger', 'IDR 496000.0000 is owed to you, in pending, after a fee of IDR 4000.0000.'],
   ['2026-01-15T03:02:10.000Z', 'ledger', 'IDR 496000.0000 became available.'],

@@ -466,7 +466,7 @@ describe('A decision about suspense money', () => {
     ]);
     expect(await approve(stack, operators, proposed.body.data.id)).toMatchObject({
       status: 200,
-      body: { data: { status: 'lapsed', reason: 'the provider has said since that the payment is voided' } },
+      body: { data: { status: 'lapsed', reason: 'the provider has since reported the payment as voided' } },
     });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
     // There is nothing left to credit; two people may decide that it was refunded.

@@ -219,7 +219,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(JSON.parse(told[0].body)).toMatchObject({ type: 'payment.expired', data: { status: 'expired' } });
     const { items, next } = (await partner.get(`/payments/${opened.id}/timeline`)).body.data;
     const texts = items.map(({ text }: { text: string }) => text);
-    expect(texts).toContain('You asked to cancel it: the provider is asked to take no more money for it.');
+    expect(texts).toContain('You requested cancellation; the provider is asked to accept no more money.');
     expect(texts).toContain('The payment was cancelled.');
     expect(next).toBeNull();
     expect(await cancelPayment(opened.id)).toMatchObject({ status: 200, body: { data: answer.body.data } });
@@ -305,7 +305,10 @@ describe('A cancellation while the provider is unreachable', () => {
       body: { error: { code: 'PROVIDER_INDETERMINATE', details: { payment_id: theirs.id, status_url } } },
     });
     const { next } = (await partner.get(`/payments/${theirs.id}/timeline`)).body.data;
-    expect(next).toEqual({ at: null, text: 'The payment ends as soon as the provider takes no more money for it.' });
+    expect(next).toEqual({
+      at: null,
+      text: 'The payment becomes final once the provider accepts no more money for it.',
+    });
     expect([unmade.code, await statusOf(unmade.id)]).toEqual([null, 'PENDING']);
     // The provider may have received it, and list it late: until then its outcome is unknown.
     const ago = "update payment_orders set instrument_asked_at = now() - interval '3 minutes' where id = ?";

@@ -239,7 +239,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
       expect(await settlingPayments()).toBe(1);
       if (table === 'payment_orders') return;
       const { next } = (await partner.get(`/payments/${payment.id}/timeline`)).body.data;
-      expect(next).toEqual({ at: expect.any(String), text: expect.stringContaining('paid or on its way') });
+      expect(next).toEqual({ at: expect.any(String), text: expect.stringContaining('as paid or pending') });
     }
 
     itInFull(

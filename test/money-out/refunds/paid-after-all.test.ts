@@ -120,7 +120,7 @@ describe('A failed refund that was paid after all', () => {
     const booking = { kind: 'book_transfer', payout_id: first.id };
     expect(await decide(stack, await buildOperators(stack), booking)).toMatchObject({ status: 'carried_out' });
     const { items } = (await partner.get(`/payments/${paymentId}/timeline`)).body.data;
-    expect(items.map(({ text }: { text: string }) => text).join()).toContain('was made all the same');
+    expect(items.map(({ text }: { text: string }) => text).join()).toContain('was paid after all');
   }, 120_000);
 
   it('A refund waiting for the partner’s lock is refused if the provider reports at the same time that an earlier one was paid after all', async () => {
