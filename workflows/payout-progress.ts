@@ -20,9 +20,9 @@ export interface PayoutProgress {
 
 const statusTexts: Record<ProviderStatus, string> = {
   accepted: 'The provider has accepted the transfer and not ended it yet',
-  succeeded: 'The provider says that the transfer succeeded',
-  failed: 'The provider says that the transfer failed',
-  reversed: 'The provider says that the bank has returned the transfer',
+  succeeded: 'The provider reports that the transfer succeeded',
+  failed: 'The provider reports that the transfer failed',
+  reversed: 'The provider reports that the bank has returned the transfer',
   refused: 'The provider refused the transfer',
   'repeat refused': 'OUTCOME UNKNOWN: the provider refused the repeated request; the first may still be carried out',
   unsent: 'UNKNOWN TO THE PROVIDER: it took no request yet, nothing was sent; the same request is made again',

@@ -133,7 +133,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     const { reference } = await readPayout(payer, id);
     expect(await readPayout(payer, id)).toMatchObject({ status: 'failed', booked_at: expect.any(String) });
     const { items } = (await payer.get(`/payouts/${id}/timeline`)).body.data;
-    expect(items.at(-1).text).toContain('IDR 100000.0000 was taken from the available balance');
+    expect(items.at(-1).text).toContain('IDR 100000.0000 was debited from the available balance');
     const statement = await stack.get(`/v1/accounts/${payer.account.available}/statement`, { token: token() });
     expect(statement.body.data.postings.at(-1)).toMatchObject({
       kind: 'transfer.booked',

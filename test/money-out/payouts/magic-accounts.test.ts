@@ -152,6 +152,6 @@ describe('A payout to a sandbox account', () => {
     const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
     const texts = body.data.items.map(({ text }: { text: string }) => text);
     expect(texts).toContainEqual(expect.stringContaining('asked to make the transfer'));
-    expect(texts).toContainEqual(expect.stringContaining('the same request was made again, under the same key (2)'));
+    expect(texts).toContainEqual(expect.stringContaining('the same request was repeated under the same key (2)'));
   }, 90_000);
 });

@@ -261,7 +261,7 @@ describe('GET /v1/payouts/stuck', () => {
     expect(await listed(0)).toBeUndefined();
     await ageAttempts(stack, id, 25 * 60);
     expect(await listed(0)).toMatchObject({
-      reason: 'unknown: the provider took the transfer more than a day ago, and has not ended it',
+      reason: 'unknown: the provider accepted the transfer over a day ago and has not completed it',
       age_seconds: expect.any(Number),
     });
     expect((await listed(59))?.age_seconds).toBeGreaterThanOrEqual(3_600);

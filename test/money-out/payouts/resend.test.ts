@@ -172,11 +172,11 @@ describe('Repeated payout requests', () => {
     expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
     expect(await stuckReasonOf(id)).toBe(
-      'unknown: the transfer was requested, and that request can no longer be made again, or read',
+      'unknown: the transfer was requested, but the request can no longer be repeated or decrypted',
     );
     const { items } = (await partner.get(`/payouts/${id}/timeline`)).body.data;
     expect(items.at(-1).text).toBe(
-      'The outcome is unknown: the transfer was requested, and that request can no longer be made again.',
+      'The outcome is unknown: the transfer was requested, and that request can no longer be repeated.',
     );
     await expect(
       stack.owner().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
@@ -192,13 +192,13 @@ describe('Repeated payout requests', () => {
     await setFaults(stack, {});
     expect(await steps.send(id, { sealer })).toEqual({ said: 'request differs' });
     expect(await stuckReasonOf(id)).toBe(
-      'unknown: the request is no longer the one that was asked for, or cannot be read any more; nothing is sent',
+      'unknown: the request differs from the first one, or can no longer be decrypted; nothing is sent',
     );
     const { items, next } = (await partner.get(`/payouts/${id}/timeline`)).body.data;
-    expect(items.at(-1).text).toBe('The transfer can no longer be requested as it was asked for: nothing is sent.');
+    expect(items.at(-1).text).toBe('The transfer can no longer be requested as first prepared; nothing is sent.');
     expect(next).toEqual({
       at: null,
-      text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
+      text: 'Nothing was sent, and nothing will be; our operators are investigating. The money stays reserved.',
     });
     expect(await steps.ask(id, { sealer })).toEqual({ said: 'request differs' });
     expect([await steps.madeOf(id), await transfersOf(stack, id)]).toEqual([0, []]);

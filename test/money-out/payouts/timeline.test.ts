@@ -71,10 +71,10 @@ describe('The timeline of a payout', () => {
     const { items, next } = await timelineOf(id);
     // The provider's callback may arrive later.
     expect(items.filter(({ type }) => type === 'provider').at(-1)?.text).toBe(
-      'After its end the provider says "failed" of the transfer: the payout stays succeeded, and no money moved for it.',
+      'After the final status the provider reported the transfer as "failed": the payout stays succeeded, and no money moved.',
     );
-    expect(JSON.stringify(items)).not.toContain('The provider says that the transfer failed');
-    expect(next).toEqual({ at: null, text: expect.stringContaining('our operators look into it') });
+    expect(JSON.stringify(items)).not.toContain('The provider reports that the transfer failed');
+    expect(next).toEqual({ at: null, text: expect.stringContaining('our operators are investigating') });
   });
 
   it('A payout’s timeline says that the provider gave no reason for a failure, and explains its code', async () => {
@@ -109,7 +109,7 @@ describe('The next step of a payout', () => {
     expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 60_000 });
     expect(await nextOf(id)).toEqual({
       at: await instantOf('asked_at from payouts where id', id, 60_000),
-      text: 'Nothing was sent to the provider yet; the transfer is sent then. The money stays reserved.',
+      text: 'Nothing has been sent to the provider yet; the transfer is sent then. The money stays reserved.',
     });
   });
 
@@ -118,7 +118,7 @@ describe('The next step of a payout', () => {
     await steps.send(id);
     await steps.ask(id);
     const again =
-      /^The provider is asked again; if it still does not know the transfer, the same request is made again under the same key(, in (\d+) seconds at the earliest)?\. The money stays reserved\.$/;
+      /^The provider is asked again; if it still does not know the transfer, the same request is repeated under the same key(, in (\d+) seconds at the earliest)?\. The money stays reserved\.$/;
     const [, , seconds] = again.exec((await nextOf(id))?.text ?? '') ?? [];
     expect(Number(seconds)).toBeGreaterThan(60);
     expect(Number(seconds)).toBeLessThanOrEqual(120);

@@ -122,7 +122,7 @@ it('The evidence and the timeline of an approved disbursement say so when its ow
   const { status, evidence } = await read(`/v1/decisions/${it.decisionId}`);
   expect([status, evidence.books.lapsed]).toEqual(['carried_out', 'the owner is suspended']);
   expect((await read(`/v1/payouts/${it.id}/timeline`)).items.map(({ text }: { text: string }) => text)).toContain(
-    'It may not be sent any more: the owner is suspended.',
+    'It may no longer be sent: the owner is suspended.',
   );
   expect(await transfersOf(stack, it.id)).toEqual([]);
   const changed = "update decisions set evidence = jsonb_set(evidence, '{books,amount}', '\"1\"') where id = ?";
