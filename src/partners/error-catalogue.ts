@@ -149,7 +149,7 @@ export const failureCodes: Readonly<Record<string, string>> = {
 
 const statusOf = (code: string): number => errorStatuses[code as ErrorCode];
 
-/** Both catalogues as a page of the guide: its contents first, by status. */
+/** Both catalogues as a page of the guide, with a table of contents by status. */
 export function errorPage(): string {
   const codes = Object.keys(partnerErrors).toSorted((left, right) => statusOf(left) - statusOf(right));
   const link = (code: string) => `<a href="#${code}"><code>${code}</code></a>`;

@@ -1,6 +1,6 @@
 import type { TimelineItem } from './timeline.ts';
 
-/** The complete history of a resource in the story of the partners' reference. */
+/** The complete history of a resource in the reference's examples. */
 const ended = (...items: [at: string, type: TimelineItem['type'], text: string][]) => ({
   items: items.map(([at, type, text]) => ({ at, type, text })),
   next: null,
