@@ -89,7 +89,7 @@ describe('Anyone with access to Temporal', () => {
     ['the name of a colleague', { outcome: 'failed', note, who: randomUUID() }, 'who: unknown field'],
     ['force', { outcome: 'failed', note, force: true }, 'force: unknown field'],
     ['a malformed decision id', { decision_id: 'mine' }, 'decision_id'],
-    ['a decision and an outcome', { decision_id: randomUUID(), outcome: 'failed' }, 'a decision says outcome and note'],
+    ['a decision and an outcome', { decision_id: randomUUID(), outcome: 'failed' }, 'the decision has the outcome and the note'],
     ['nothing', undefined, 'outcome'],
   ])('A settlement signalled with %s is rejected before it is written to the history', async (_, settlement, named) => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
