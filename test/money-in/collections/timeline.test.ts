@@ -118,7 +118,7 @@ describe('The timeline of a payment', () => {
       ({ status }) => status === 'succeeded',
       30_000,
     );
-    // Items stay once shown, with their time.
+    // Items stay once shown, with their times.
     const after = (await timelineOf(id)).items;
     for (const item of items.filter(({ type }) => type === 'provider')) expect(after).toContainEqual(item);
     expect(after.map(({ text }) => text)).toContain('The provider was asked for a payment code.');

@@ -17,7 +17,7 @@ import {
   transferElsewhere,
 } from './build-payouts.ts';
 
-/** Transfers at the provider beyond what a payout requested. */
+/** Transfers at the provider that no payout requested. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;

@@ -32,7 +32,7 @@ const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
 const timelineOf = async (id: string): Promise<Timeline> => (await partner.get(`/payouts/${id}/timeline`)).body.data;
 const textsOf = async (id: string) => (await timelineOf(id)).items.map(({ text }) => text);
 const nextOf = async (id: string) => (await timelineOf(id)).next;
-/** ISO 8601: a number of milliseconds after an instant in a payout's rows. */
+/** ISO 8601: a number of milliseconds after a time in a payout's rows. */
 const instantOf = async (column: string, id: string, afterMs: number): Promise<string> => {
   const rows = await stack.em().execute<Record<string, string>[]>(`select ${column} = ?`, [id]);
   const [instant = ''] = Object.values(rows[0] ?? {});
@@ -40,7 +40,7 @@ const instantOf = async (column: string, id: string, afterMs: number): Promise<s
 };
 const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: seconds } });
 const unsentPayouts = async () => (await readBacklog(stack.em())).find(({ what }) => what === 'unsent_payouts')?.rows;
-/** Backdates a reservation by 61 minutes, which nothing else may do. */
+/** Backdates a reservation by 61 minutes, which triggers otherwise forbid. */
 async function ageReservation(id: string): Promise<void> {
   await withoutTriggers(stack, "update payouts set created_at = created_at - interval '61 minutes' where id = ?", [id]);
   await recountTallies(stack);

@@ -63,7 +63,7 @@ const paymentOf = ({ id: userId, accountId: sourceAccountId }: BuiltUser) => ({
   requestId: null,
 });
 
-/** Each way of donating to a cause: prepared while it accepts donations, then done in one transaction. */
+/** Each way to donate to a cause: prepared while it accepts donations, then done in one transaction. */
 const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] = [
   [
     'by the gateway',
@@ -126,7 +126,7 @@ it('A donation that waits while its cause is closed is refused and leaves no row
     await untilLocked(stack, { text: 'pay_from_balance' });
   });
   const { status, body } = await answer;
-  // Refused by the database after the wait, or, if the wait timed out and it was retried, before it.
+  // Refused by the database after the wait; or, if the wait timed out and it was retried, before the wait.
   const refusals = /^reference_id: the charitable cause (takes no donations any more|is deactivated)$/;
   expect([status, body.message]).toEqual([400, expect.stringMatching(refusals)]);
   expect(await balanceOf(stack, donor.accountId)).toBe(`${2 * each}.0000`);

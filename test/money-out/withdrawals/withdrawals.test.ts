@@ -299,7 +299,7 @@ describe('The filters of GET /v1/withdrawals', () => {
     expect(await list('status=pending&limit=1')).toEqual([1, waiting.id]);
     expect(await list(`status=succeeded&after=${waiting.id}`)).toEqual([1, paid.id]);
     expect(await list(`cause_id=${newId()}`)).toEqual([0]);
-    // The total of a page is stored for that query only.
+    // The total of a page is cached for that query only.
     const second = await withdraw(stack, owner, { amount: '30000', digits: '131313' });
     const { next } = (await stack.get('/v1/withdrawals?status=pending&limit=1', { token: owner.token })).body.data;
     expect(await list(`status=pending&after=${next}`)).toEqual([2, waiting.id]);
@@ -325,7 +325,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
       status: 201,
       body: { data: { id, amount: '100000.0000' } },
     });
-    // Not even if the request would be refused today.
+    // Not even if the request would now be refused.
     await stack.delete(`/v1/bank-accounts/${body.bank_account_id}`, undefined, { token: owner.token });
     expect(await ask(stack, owner, body, key)).toMatchObject({ status: 201, body: { data: { id } } });
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
@@ -375,7 +375,7 @@ describe('The database', () => {
           [forged, other.id, theirs, newId(), id],
         );
       });
-    // From a held account of another, and from an account of another to one's own bank account.
+    // From a reserved account of another owner, and from another owner's account to the caller's own bank account.
     await expect(forge(other.accountId)).rejects.toThrow('a payout is of money of its own');
     await expect(forge(owner.accountId)).rejects.toThrow('usable bank account of whose money it is');
   });
@@ -402,7 +402,7 @@ describe('The database', () => {
 });
 
 describe('A withdrawal whose workflow was lost', () => {
-  /** One that the bank has accepted, and that has no workflow. */
+  /** A withdrawal that the bank has accepted and that has no workflow. */
   async function lose(): Promise<string> {
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(
