@@ -6,9 +6,9 @@ import { createSemaphore } from '../src/shared/concurrency.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 /**
- * Limits steps that wait for the provider and also run as local activities, which occupy workflow task slots. So that a
- * silent provider never occupies all slots, a step beyond the limit fails at once, and its workflow runs it on the
- * provider's queue.
+ * Limits steps that wait for the provider and also run as local activities, which occupy workflow task slots. A step
+ * beyond the limit fails at once, and its workflow runs it on the provider's queue: a silent provider never occupies
+ * all slots.
  */
 export function boundLocal<Input, Output>(
   { metrics }: Pick<Dependencies, 'metrics'>,
@@ -18,7 +18,7 @@ export function boundLocal<Input, Output>(
   const deferrals = counter(
     metrics,
     'amanah_activity_deferrals_total',
-    'Steps moved to the queue for the provider because too many were waiting for the provider within workflow tasks.',
+    'Steps moved to the provider queue because too many were waiting for the provider within workflow tasks.',
     ['activity'],
   );
   const places = createSemaphore(boundOfLocal, { mostWaiting: 0 });

@@ -6,9 +6,7 @@ import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { forgetOldRows } from '../src/wiring/forget-old-rows.ts';
 import { step } from './step.ts';
 
-/**
- * Activities of no particular module: deletion of rows past their retention time, and the partitions of coming months.
- */
+/** Housekeeping activities: delete rows past their retention time, and create the partitions of coming months. */
 export function createHousekeepingActivities(deps: Dependencies) {
   const bodiesKeptDays = deps.config.BODIES_KEPT_DAYS;
   return {
@@ -16,7 +14,7 @@ export function createHousekeepingActivities(deps: Dependencies) {
       try {
         return await forgetOldRows(em, { bodiesKeptDays });
       } finally {
-        // A failing sweep does not hold up the others.
+        // A failing sweep does not stop the others.
         try {
           await makeComingMonths(em);
         } finally {

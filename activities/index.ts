@@ -10,7 +10,7 @@ import { createPayoutActivities } from './payouts.ts';
 import { createWebhookActivities } from './webhooks.ts';
 
 /**
- * The workflows' steps, a file per domain, with their dependencies. Their names are in histories and must not change.
+ * The workflows' steps with their dependencies, a file per domain. Their names are in histories and must not change.
  */
 export function createActivities(deps: Dependencies) {
   return {

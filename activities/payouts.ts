@@ -28,14 +28,14 @@ interface At {
 }
 
 /**
- * Activities of payouts, one per business step; each is idempotent by its payout. Sending and asking record the
- * provider's status and then, in a separate transaction, post what it implies.
+ * Activities of payouts, one per business step; each is idempotent for its payout. Sending and asking record the
+ * provider's status and then, in a separate transaction, post its effect.
  */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { gateways, sealer, payoutKinds, prover, workflows } = deps;
   const ports = { gateways, sealer, payoutKinds, resendHours: deps.config.PAYOUT_RESEND_HOURS };
-  /** The provider's status, heard by `hear`, and the payout once what it implies was posted. */
+  /** The provider's status from `hear`, and the payout once its effect is posted. */
   const thenPosted = (hear: typeof sendTransfer) => async (em: EntityManager, input: OnePayout & At) => ({
     report: await hear(em, ports, { ...input, signal: cancellationSignal() }),
     payout: await resolvePayout(em.fork(), deps, input),
@@ -80,7 +80,7 @@ export function createPayoutActivities(deps: Dependencies) {
       beginBatchPayouts(em, workflows, input),
     ),
     sweepPayouts: step(deps, 'sweepPayouts', (em, _: object) => sweepPayouts(em, workflows, failed)),
-    // A decision is carried out by the activities of its own module.
+    // Decisions are carried out by the activities of their own modules.
     sweepDecisions: step(deps, 'sweepDecisions', (em, _: object) => sweepDecisions(em, deps, failed)),
   };
 }

@@ -4,13 +4,13 @@ import type { Dependencies } from '../src/wiring/dependencies.ts';
 
 const aboutOf = (reference: string): string => `paid ${reference.toLowerCase()}`;
 
-/** Adds a proof to the provider's confirmation of a payment, for its way through the workflow. */
+/** Adds a proof to the provider's confirmation of a payment before it passes through the workflow. */
 export const proveConfirmation = (prover: Prover, reference: string, said: Confirmation): Confirmation =>
   said.outcome === 'paid' ? { ...said, payment: prover.prove(aboutOf(reference), said.payment) } : said;
 
 /**
- * A payment as the provider confirmed it to one of our steps; null for one forged by somebody with access to Temporal,
- * which is logged and settles nothing.
+ * Returns a payment that one of our steps confirmed with the provider. For a payment forged by somebody with access to
+ * Temporal, logs an error and returns null, which settles nothing.
  */
 export function provenPayment(
   { prover, log }: Dependencies,

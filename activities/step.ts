@@ -13,12 +13,12 @@ import type { Dependencies } from '../src/wiring/dependencies.ts';
 /** A step that keeps failing logs its first failure and every tenth. */
 const loggedEvery = 10;
 
-/** From this attempt on, and at the last one, a failure counts in the metric of steps that keep failing. */
+/** From this attempt on, and at the last, failures count in the metric of steps that keep failing. */
 const again = 5;
 
 /**
- * Wraps a use case as an activity: with its own fork of the EntityManager; domain errors are not retried, all others
- * are. A missing row is NOT_FOUND, which fails its workflow: the database was restored to a time before the row. The
+ * Wraps a use case as an activity with its own fork of the EntityManager. Domain errors are not retried; all others
+ * are. A missing row is NOT_FOUND, which fails the workflow: the database was restored to a time before the row. The
  * history gets our code and message, never a driver's message, which may quote values. An attempt that has timed out
  * writes nothing more, as Temporal may have started another.
  */
@@ -49,14 +49,14 @@ export function step<Input, Output>(
       const info = asyncLocalStorage.getStore()?.info;
       const attempt = info?.attempt ?? 1;
       const most = info?.retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY;
-      // A local activity with a single attempt is retried on its task queue, which logs its own failures.
+      // A local activity with one attempt is retried on its task queue, which logs its own failures.
       const isTakenOver = info?.isLocal === true && most === 1;
       const isLast = !isTakenOver && attempt >= most;
       if (!isDomainError(error) && (isLast || attempt >= again)) failures.inc({ activity: name });
       measure(isDomainError(error) ? 'refused' : 'failed');
       if (isDomainError(error)) throw asFailure(error);
       const { restMs } = isProviderUnknown(error) ? restAfter(error) : {};
-      // Being rate-limited by the provider is not a failure of the step.
+      // Rate limiting by the provider is not a failure of the step.
       if (restMs === undefined && !isTakenOver && (isLast || attempt === 1 || attempt % loggedEvery === 0)) {
         const workflow_id = info?.workflowExecution?.workflowId;
         const text = isLast ? 'an activity failed and will not be retried' : 'an activity failed and will be retried';
@@ -67,7 +67,7 @@ export function step<Input, Output>(
           message: 'the outcome at the provider is unknown',
           type: 'PROVIDER_UNKNOWN',
           nonRetryable: false,
-          // Rate limited: retried only after the provider's delay, which workflows read from the details.
+          // Rate limited: retry only after the provider's delay, which workflows read from the details.
           ...(restMs !== undefined && { nextRetryDelay: restMs, details: [restMs] }),
         });
       }
@@ -79,11 +79,11 @@ export function step<Input, Output>(
 const rowIsGone = (cause: NotFoundError): DomainError =>
   new DomainError('NOT_FOUND', 'The row of this step was not found', { cause });
 
-/** A domain error on its way through a workflow, which `refusalBehind` in `temporal/` decodes. */
+/** Encodes a domain error for a workflow; `refusalBehind` in `temporal/` decodes it. */
 const asFailure = ({ code, message, field, complaint, details = null }: DomainError): ApplicationFailure =>
   ApplicationFailure.nonRetryable(message, code, details, { field: field ?? null, complaint });
 
-/** Temporal's time-out starts when it dispatches the attempt, slightly before it begins here. */
+/** Temporal's time-out starts when it dispatches the attempt, slightly before the attempt begins here. */
 const headStartMs = 250;
 
 function limitOfAttempt(): TimeLimit {

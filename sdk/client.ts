@@ -20,7 +20,9 @@ export interface PartnerClientOptions {
 }
 
 export interface CallOptions {
-  /** Aborts the call with NoAnswerError, during or between its attempts. What was sent may have been carried out. */
+  /**
+   * Aborts the call with NoAnswerError, during or between attempts. A request already sent may have been carried out.
+   */
   signal?: AbortSignal;
 }
 
@@ -33,8 +35,7 @@ export interface PayoutOptions extends CallOptions {
 }
 
 /**
- * Without a key, one is generated for this call; a payment created twice is only a second payment code, and moves no
- * money.
+ * Without a key, one is generated for this call. A payment created twice is only a second payment code; no money moves.
  */
 export type CreateOptions = Partial<PayoutOptions>;
 
@@ -46,7 +47,7 @@ interface Call<N extends Name> extends CreateOptions {
   params?: Operations[N]['params'];
   query?: Query<N>;
   body?: Body<N>;
-  /** Whether it must never be repeated automatically. */
+  /** Whether it must never be retried automatically. */
   once?: boolean;
 }
 
@@ -56,12 +57,12 @@ const firstWaitMs = 250;
 const longestWaitMs = 8000;
 /** If the API asks for a longer wait, the call fails instead, and the caller decides what to do. */
 const longestRetryAfterMs = 60_000;
-/** Nothing was decided, or the outcome is not known yet: repeat the same request under the same key. */
+/** Nothing was decided, or the outcome is not known yet: retry the same request under the same key. */
 const repeatable = new Set([408, 429, 500, 503, 504]);
 
 /**
- * A client of the partner API: signs every call, sends an idempotency key with every creation, and repeats only what is
- * safe to repeat, always under the same key. The constructor throws TypeError for unusable options.
+ * A client of the partner API: signs every call, sends an idempotency key with every creation, and retries only what is
+ * safe to retry, always under the same key. Throws TypeError for unusable options.
  */
 export function createPartnerClient(options: PartnerClientOptions) {
   const { apiKey, signingSecret, attempts = standardAttempts, timeoutMs = standardTimeoutMs } = options;
@@ -149,7 +150,7 @@ export function createPartnerClient(options: PartnerClientOptions) {
       /** What happened to a payment, in plain words, and what happens next. */
       timeline: (id: string, options?: CallOptions) =>
         call('GET /v1/partners/payments/{id}/timeline', { params: { id }, ...options }),
-      /** Cancels an open payment: it becomes expired. Throws PAYMENT_ALREADY_PAID when it was paid first. */
+      /** Cancels an open payment: it becomes expired. Throws PAYMENT_ALREADY_PAID if it was paid first. */
       cancel: (id: string, options?: CallOptions) =>
         call('POST /v1/partners/payments/{id}/cancel', { params: { id }, ...options }),
       /** What a payment would cost; creates nothing. */
@@ -378,7 +379,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Reads on from the position that each page returns, so that new rows neither repeat nor hide a row. */
+/** Continues from the position that each page returns, so that new rows neither repeat nor hide a row. */
 async function* readOn<T>(
   read: (after: { after?: string }) => Promise<{ items: T[]; next?: string }>,
 ): AsyncGenerator<T, void, undefined> {

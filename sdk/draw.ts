@@ -17,17 +17,17 @@ export interface OwnEntropy {
   value: string;
 }
 
-/** Thrown for a draw that does not match its commitment or cannot be checked; the message says which. */
+/** Thrown for a draw that does not match its commitment or cannot be checked; the message has the reason. */
 export class DrawError extends Error {
   override readonly name = 'DrawError';
 }
 
 /**
- * Verifies a lottery's draw and returns the accounts in the order of their turns. It makes no calls: the seed must
- * match `notedCommitment`, and the order must follow from the seed. `notedCommitment` is what the circle showed when
- * you joined; one read together with the seed proves nothing. In a circle with terms the order also follows from the
- * members' values: `own` is yours, which must be among them. Throws DrawError when there was no draw yet, when the draw
- * hides its accounts or omits your value, and when it does not match the commitment.
+ * Verifies a lottery's draw and returns the accounts in the order of their turns. Makes no calls: the seed must match
+ * `notedCommitment`, and the order must follow from the seed. `notedCommitment` is what the circle showed when you
+ * joined; a commitment read together with the seed proves nothing. In a circle with terms the order also follows from
+ * the members' values: `own` is yours, which must be among them. Throws DrawError if there was no draw yet, if the draw
+ * hides its accounts or omits your value, or if it does not match the commitment.
  */
 export async function verifyDraw(draw: Draw, notedCommitment: string, own?: OwnEntropy): Promise<string[]> {
   const { commitment, seed, order } = draw;

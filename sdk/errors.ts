@@ -19,8 +19,8 @@ export interface ErrorDetails {
 type DetailsOf<C extends ErrorCode> = C extends keyof ErrorDetails ? ErrorDetails[C] | undefined : unknown;
 
 /**
- * The API answers with these under a key only after looking up what was created under it: nothing was, or nothing more
- * will be. Any other refusal leaves open what happened to an earlier attempt.
+ * The API returns these under a key only after looking up what was created under it: nothing was, or nothing more will
+ * be. After any other refusal the outcome of an earlier attempt is unknown.
  */
 const decisive: ReadonlySet<string> = new Set<ErrorCode>([
   'REQUEST_INVALID_PAYLOAD',
@@ -55,18 +55,18 @@ interface Facts {
 export class PartnerApiError extends Error {
   override readonly name = 'PartnerApiError';
   readonly status: number;
-  /** `UNREADABLE` when something other than the API answered, e.g. a proxy's error page. */
+  /** `UNREADABLE` if something other than the API answered, e.g. a proxy's error page. */
   readonly code: ErrorCode | 'UNREADABLE';
   readonly details: unknown;
-  /** The id with which the platform's operator finds the request. */
+  /** The id by which the platform's operator finds the request. */
   readonly requestId: string | undefined;
   /** The key of the refused creation; repeating it under this key is safe. */
   readonly idempotencyKey: string | undefined;
-  /** Set when the API named a time to retry after. */
+  /** Set if the API named a time to retry after. */
   readonly retryAfterSeconds: number | undefined;
   /**
-   * For a creation: it may have been carried out, by this attempt or an earlier one, or may still be. Repeat it under
-   * the same key, or poll; never send it under another.
+   * For a creation: it may have been carried out, by this attempt or an earlier one, or may still be. Retry under the
+   * same key, or poll; never send it under another.
    */
   readonly isIndeterminate: boolean;
 
@@ -107,8 +107,8 @@ export class PartnerApiError extends Error {
 }
 
 /**
- * No attempt was answered, or the call was aborted; `cause` says why. The resource may have been created: repeat the
- * creation under `idempotencyKey`, never under another.
+ * No attempt was answered, or the call was aborted; `cause` has the reason. The resource may have been created: retry
+ * the creation under `idempotencyKey`, never under another.
  */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
@@ -123,7 +123,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** `fetch` says only "fetch failed"; the reason is in its cause. */
+/** `fetch` reports only "fetch failed"; the reason is in its cause. */
 function explain(error: unknown): string {
   if (!(typeof error === 'object' && error !== null && 'message' in error)) return String(error);
   const inner = 'cause' in error && error.cause !== undefined ? explain(error.cause) : '';
@@ -131,7 +131,7 @@ function explain(error: unknown): string {
   return [String(error.message) || code, inner].filter(Boolean).join(': ');
 }
 
-/** Null when it is not from the API. */
+/** Null if it is not from the API. */
 function readEnvelope(text: string): PartnerError | null {
   try {
     const read = JSON.parse(text);

@@ -1309,7 +1309,7 @@ export interface Operations {
       status?: 'pending' | 'succeeded' | 'failed' | 'reversed';
       /** Only items with exactly this reference of yours. */
       external_ref?: string;
-      /** Only the one with this reference of the platform. */
+      /** Only the payout with this platform reference. */
       reference?: string;
       /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
       bank_code?: string;

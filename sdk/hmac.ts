@@ -26,7 +26,7 @@ export const isHmacOf = (
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> => crypto.subtle.verify(algorithm.name, key, given, bytes);
 
-/** Decodes base64; null when the text is not base64. */
+/** Decodes base64; null if the text is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

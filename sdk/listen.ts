@@ -30,12 +30,12 @@ const everyMs = 1_000;
 /** How much later than its creation time a delivery may become visible, because its transaction took time. */
 const overlapMs = 60_000;
 const answerWithinMs = 15_000;
-/** The pauses before an unaccepted delivery is sent again; after the last one it is given up. */
+/** The pauses before an unaccepted delivery is sent again; after the last attempt it is skipped. */
 const pausesMs = [1_000, 2_000, 4_000];
 /** The longest wait between two failures, and the longest that the API may ask for. */
 const longestWaitMs = 30_000;
 const longestRetryAfterMs = 60 * 60_000;
-/** Errors that pass: a time-out on the way, and too many calls. */
+/** Temporary errors: time-outs and rate limits. */
 const passing = new Set([408, 425, 429]);
 
 interface Listening {
@@ -44,21 +44,21 @@ interface Listening {
   target: string;
   /** The secret that deliveries are signed with: `whsec_` and base64. */
   secret: string;
-  /** Forwards only deliveries to this endpoint; without it each event once, whichever endpoints it goes to. */
+  /** Forwards only deliveries to this endpoint; without it, each event once, whichever endpoints receive it. */
   endpointId: string | undefined;
   say(line: string): void;
 }
 
-/** What was read so far: new deliveries are searched for from `from` on, without those in `seen`. */
+/** Progress: new deliveries are searched for from `from` on, except those in `seen`. */
 interface Cursor {
   from: number;
-  /** The creation times of the deliveries, or events, that need no more forwarding. */
+  /** The creation times of deliveries, or events, that are done. */
   seen: Map<string, number>;
 }
 
 /**
- * Forwards every delivery that is created from now on, until the process exits. Waits while the API is down or limits
- * its calls; throws when it refuses the key.
+ * Forwards every delivery created from now on, until the process exits. Waits while the API is down or rate-limits
+ * calls; throws if it refuses the key.
  */
 async function listen(listening: Listening): Promise<never> {
   const cursor: Cursor = { from: Date.now() - overlapMs, seen: new Map() };
@@ -68,7 +68,7 @@ async function listen(listening: Listening): Promise<never> {
     try {
       for (const delivery of await findNew(listening, cursor)) {
         if (isListening) await forward(listening, delivery);
-        // Only now: deliveries that the API did not return yet are found again.
+        // Added only now: deliveries that the API has not returned yet will be found again.
         cursor.seen.set(keyOf(listening, delivery), Date.parse(delivery.created_at));
       }
       moveOn(cursor);
@@ -102,19 +102,21 @@ async function findNew(listening: Listening, { from, seen }: Cursor): Promise<We
 const keyOf = ({ endpointId }: Listening, { id, type, resource_id, version }: WebhookDelivery): string =>
   endpointId === undefined ? `${type} ${resource_id} ${version}` : id;
 
-/** Everything found was forwarded: the next search begins a little before the newest. */
+/** Everything found was forwarded: the next search begins slightly before the newest. */
 function moveOn(cursor: Cursor): void {
   for (const at of cursor.seen.values()) cursor.from = Math.max(cursor.from, at - overlapMs);
   for (const [key, at] of cursor.seen) if (at < cursor.from) cursor.seen.delete(key);
 }
 
-/** Whether retrying cannot help. Once it has listened, an answer that is not the API's comes from a proxy. */
+/**
+ * Whether retrying cannot help. Once the command is listening, an answer that is not from the API comes from a proxy.
+ */
 function isFinal(error: unknown, isListening: boolean): boolean {
   if (!(error instanceof PartnerApiError) || error.status >= 500 || passing.has(error.status)) return false;
   return !isListening || error.code !== 'UNREADABLE';
 }
 
-/** How long to wait after this many failures in a row: as long as the API says, otherwise longer each time. */
+/** How long to wait after this many consecutive failures: as long as the API asks, otherwise longer each time. */
 function waitAfter(error: unknown, failures: number): number {
   const growing = Math.min(everyMs * 2 ** (failures - 1), longestWaitMs);
   const asked = error instanceof PartnerApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
@@ -123,7 +125,7 @@ function waitAfter(error: unknown, failures: number): number {
 
 class NotInDevelopment extends Error {}
 
-/** Sends one delivery to the receiver until it accepts it or all tries are used up; reports the outcome of each. */
+/** Sends one delivery to the receiver until it is accepted or all tries are used; reports the outcome of each try. */
 async function forward(listening: Listening, delivery: WebhookDelivery): Promise<void> {
   const { client, say } = listening;
   const line = `${delivery.created_at}  ${delivery.type}  ${delivery.resource_id}  version ${delivery.version}  →`;
@@ -168,7 +170,7 @@ async function post(
   }
 }
 
-/** The command's options; null when asked for help. Throws an error whose message is for people. */
+/** The command's options; null if asked for help. Throws an error whose message is for people. */
 function readOptions(): Listening | null {
   const { values } = parseArgs({
     options: {

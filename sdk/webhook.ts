@@ -3,7 +3,7 @@ import { fromBase64, importHmacKey, isHmacOf, utf8 } from './hmac.ts';
 
 export type Webhook = Webhooks[keyof Webhooks];
 
-/** The headers as your server has them: Node's, or a `Headers`. */
+/** The headers as your server provides them: Node's object, or a `Headers`. */
 export type WebhookHeaders = Headers | Record<string, string | readonly string[] | undefined>;
 
 export interface VerifiedWebhook {
@@ -24,8 +24,8 @@ export class WebhookError extends Error {
 
 /**
  * Verifies a webhook (Standard Webhooks) and parses it. `body` is what was received, byte for byte, before any parsing;
- * `secrets` are the valid `whsec_...`, one or more. Throws WebhookError when it is not from the platform, or its
- * timestamp is more than 5 minutes off; TypeError when a secret or the body is of the wrong type: an empty secret would
+ * `secrets` are the valid `whsec_...`, one or more. Throws WebhookError if the webhook is not from the platform or its
+ * timestamp is more than 5 minutes off; TypeError if a secret or the body has the wrong type: an empty secret would
  * accept any webhook.
  */
 export async function verifyWebhook(

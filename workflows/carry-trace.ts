@@ -5,7 +5,7 @@ const traceHeader = '_tracer-data';
 
 /**
  * Passes the trace of the request that started a workflow on to its activities and children, so that one trace leads
- * from the request to the journal. It creates no spans itself: OpenTelemetry in the workflow sandbox would be half of
+ * from the request to the journal. Creates no spans itself: OpenTelemetry in the workflow sandbox would be half of
  * the bundle, and its interceptors would become part of every history.
  * Loaded whether tracing is on or off, so that replay does not depend on configuration.
  */

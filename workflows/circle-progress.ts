@@ -5,14 +5,14 @@ import { tellDetails } from './go-on.ts';
 /** Without a signal, a circle reads the database once a day. */
 const lookEveryMs = 24 * 60 * 60 * 1000;
 
-/** Milliseconds until the circle's next step, or its daily check, is due; zero when it is due now. */
+/** Milliseconds until the circle's next step or daily check; zero if it is due now. */
 export function untilNextLook({ next }: Exclude<CircleProgress, { phase: 'ended' }>): number {
   return next === null ? lookEveryMs : Math.min(Math.max(Date.parse(next.at) - Date.now(), 0), lookEveryMs);
 }
 
 const wit = (instant: string): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;
 
-/** Shows operators in the web UI the round, the turn, who has not paid (ids), and what happens next and when. */
+/** Shows operators, in the web UI, the round, the turn, who has not paid (ids), and what happens next and when. */
 export function tellCircle(circle: CircleProgress): void {
   tellDetails(story(circle));
 }
@@ -37,7 +37,7 @@ type Collecting = Extract<CircleProgress, { phase: 'collecting' }>;
 
 function collecting(circle: Collecting, round: string) {
   const { missing, missingUserIds, receiverUserId, facts } = circle.round;
-  if (missing === 0) return `${round}. Everybody has paid. Next: the pot goes to user ${receiverUserId}, now.`;
+  if (missing === 0) return `${round}. Everybody has paid. Next: the pot goes to user ${receiverUserId} now.`;
   const further = missing > missingUserIds.length ? ` and ${missing - missingUserIds.length} more` : '';
   const due = facts.isOverdueReported
     ? `Overdue since ${wit(facts.dueAt)}; ${remedy(circle)}.`
@@ -49,7 +49,7 @@ function collecting(circle: Collecting, round: string) {
 }
 
 function remedy({ round: { facts }, next }: Collecting): string {
-  if (facts.hasOrders) return 'the terms apply once no order for a contribution is open any more';
+  if (facts.hasOrders) return 'the terms apply once no order for a contribution is open';
   if (next === null) return 'the round stays open';
   return `the terms say ${facts.rule}, which is ${facts.isDefaulted ? 'tried again' : 'due'} at ${wit(next.at)}`;
 }

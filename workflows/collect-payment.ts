@@ -22,17 +22,17 @@ import { askingWait, settlingWait, tellPayment, timeLeft } from './payment-progr
 import { failureBehind, hasLapsed } from './refusal.ts';
 import { unmatchedReceipt } from './unmatched-receipt.ts';
 
-/** The update for which the request waits: the payment's status after the provider's first answer. */
+/** The update that the request waits for: the payment's status after the provider's first answer. */
 export const awaitInstrument = defineUpdate<PaymentOrderStatus>('awaitInstrument');
-/** A hint that something may have happened to this payment: it makes the workflow ask the provider. */
+/** A hint that this payment may have changed: the workflow asks the provider. */
 export const callbackArrived = defineSignal('callbackArrived');
 
 /** The result for a payment that was never opened. */
 export type NotOpened = 'REFUSED' | 'LAPSED';
 
-/** The steps that differ between a payment order and a partner's payment: its row, and how it settles. */
+/** The steps that differ between a payment order and a partner's payment. */
 export interface PaymentSteps<Opened extends OpenedOrder> {
-  /** True when the workflow resumes from an existing row, so that a missing row is a defect and not a refusal. */
+  /** Whether the workflow resumes from an existing row: a missing row is then a defect, not a refusal. */
   again: boolean;
   /** The current search attribute of the payment. */
   shown: PaymentOrderStatus | undefined;
@@ -49,15 +49,15 @@ export interface PaymentSteps<Opened extends OpenedOrder> {
   close(status: 'FAILED' | 'EXPIRED', failureCode: string | null): Promise<PaymentOrderStatus>;
   /** Continues as new, from the row. */
   continueAsNew(): Promise<never>;
-  /** The rest of the work once it is paid. Asking the provider about stray money delays nothing. */
+  /** The work that remains once it is paid. Asking the provider about stray money does not delay it. */
   whenPaid?(opened: Opened): Promise<void>;
 }
 
 /**
- * A payment from its row to its final state: opens it, requests an instrument from the provider, waits for the payer
- * until the deadline, and settles or closes it. Only the provider's answer counts: the workflow asks after each
- * callback, at growing intervals, and after expiring the instrument at the deadline. While the provider reports paid or
- * pending, the payment stays open.
+ * Takes a payment from its row to its final state: opens it, requests an instrument from the provider, waits for the
+ * payer until the deadline, and settles or closes it. Only the provider's answer counts: asks after each callback, at
+ * growing intervals, and after expiring the instrument at the deadline. While the provider reports paid or pending, the
+ * payment stays open.
  */
 export async function collectPayment<Opened extends OpenedOrder>(
   steps: PaymentSteps<Opened>,
@@ -72,7 +72,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   });
   let status: PaymentOrderStatus | undefined;
   setHandler(awaitInstrument, () => {
-    // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
+    // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
     if (status !== undefined) hints += 1;
     return instrument;
   });
@@ -102,11 +102,11 @@ export async function collectPayment<Opened extends OpenedOrder>(
     seen = hints;
     const isOverdue = timeLeft(opened.deadline) <= 0;
     const isOver = isOverdue && (await expire(steps));
-    // When callbacks arrive in general, a missing one means that the provider shows the payment anyway.
+    // If callbacks generally arrive, a missing one means that the provider still shows the payment as unpaid.
     const isRoutine: boolean = callbacksCome && !isHinted && !isOverdue && settlingSince === null;
     const said: Confirmation = await (isRoutine ? steps.confirm({ briefly: true }) : steps.confirm());
     await followRow(steps, status, said);
-    // The order may have been cancelled meanwhile, which brings its deadline forward.
+    // The order may have been cancelled in between, which moves its deadline forward.
     opened = { ...opened, deadline: said.deadline };
     callbacksCome = said.callbacksCome ?? false;
     // A callback may be ahead of the provider's records: ask again soon, as after the opening.
@@ -118,7 +118,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
     if (workflowInfo().continueAsNewSuggested && hints === seen) await steps.continueAsNew();
   }
   tellPayment(status, opened);
-  // The payment may have been final when this run began, as a hint may have started it.
+  // If the payment was final when this run began, a hint may have started the run.
   if (opened.final) seen = -1;
   let isDone = false;
   const looking = (async () => {
@@ -133,7 +133,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   })();
   // Awaited below; unhandled until then, a failure would fail the workflow task.
   looking.catch(() => undefined);
-  // A row that is gone or open again does not wait for what remains to be done.
+  // Do not wait for the remaining work if the row is gone or open again.
   if (status === 'PAID') await Promise.race([steps.whenPaid?.(opened), looking]);
   isDone = true;
   await looking;
@@ -147,20 +147,19 @@ async function getInstrument(
 ): Promise<PaymentOrderStatus> {
   tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
   const isOpen = status === 'PENDING' && timeLeft(deadline) > 0;
-  // Within the workflow task, as a request may be waiting. A final state found here was usually written by an earlier
-  // attempt of the task, a refusal that never reached Temporal: the step returns it again, and the workflow continues
-  // from it.
+  // Within the workflow task, because a request may be waiting. A final state found here usually comes from an earlier
+  // attempt of the task, whose refusal never reached Temporal: the step returns it again, and the workflow continues.
   const isWithinTask = !steps.again && (opened.final || (isOpen && timeLeft(deadline) > 2 * budgets.steps.instrument));
   if (!isOpen && !isWithinTask) return status;
   if (isWithinTask) {
     try {
       return await steps.requestFirst();
     } catch (error) {
-      // No answer, or too many at a time: the step below asks under the same key, and so finds what this one may have
+      // No answer, or too many at a time: the step below asks under the same key and finds what this one may have
       // created.
       if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
       const rest = restOf(error);
-      // If the provider must be left alone until the deadline, do not ask again, so that a cancellation does not wait.
+      // If the provider must not be called until the deadline, do not ask again, so that a cancellation does not wait.
       if (rest >= timeLeft(deadline)) return status;
       if (rest > 0) await sleep(rest);
     }
@@ -169,13 +168,13 @@ async function getInstrument(
     return await steps.request(timeLeft(deadline));
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // No answer until the deadline: the row exists and only the provider's answer may make it final; later steps ask by
-    // reference.
+    // No answer until the deadline: the row exists, only the provider's answer can make it final, and later steps ask
+    // by reference.
     return 'PENDING';
   }
 }
 
-/** How long the provider must not be called after this failure of a step, in milliseconds. */
+/** Milliseconds for which the provider must not be called after this failure of a step. */
 function restOf(error: TemporalFailure): number {
   const failure = failureBehind(error);
   const isUnknown = failure instanceof ApplicationFailure && failure.type === 'PROVIDER_UNKNOWN';
@@ -194,7 +193,7 @@ async function expire(steps: PaymentSteps<OpenedOrder>): Promise<boolean> {
   }
 }
 
-/** Continues from the row if a restore has removed what this run recorded in it. */
+/** Continues from the row if a restored database lacks what this run recorded in it. */
 async function followRow(
   steps: PaymentSteps<OpenedOrder>,
   status: PaymentOrderStatus,
@@ -209,12 +208,12 @@ async function resolve(
   seen: Confirmation,
   isOver: boolean,
 ): Promise<PaymentOrderStatus> {
-  // Settle one payment first: any further money then finds it paid and is treated as a double payment.
+  // Settle one payment first: further money then finds the row paid and counts as a double payment.
   const settled = seen.outcome === 'paid' ? await steps.settle(seen.payment) : null;
   await suspendStrays(seen);
   if (settled !== null) return settled;
   if (seen.outcome === 'refused') return steps.close('FAILED', seen.failureCode);
-  // Paid or pending at the provider: even after the deadline, money may still have to be booked.
+  // Paid or pending at the provider: money may still have to be booked, even after the deadline.
   if (seen.outcome === 'settling') return status;
   if (seen.outcome === 'expired' || isOver) return steps.close('EXPIRED', null);
   return status;

@@ -9,7 +9,7 @@ const { allocateDonations } = proxyActivities<Activities>(allocationStep);
 
 /**
  * Allocates open donations to a cause. Its one step is one database transaction, so the batch is allocated completely
- * or not at all; the request waits for the outcome. A refusal is also an outcome.
+ * or not at all. The request waits for the outcome; a refusal is also an outcome.
  */
 export async function donationAllocation(request: AllocationRequest): Promise<AllocationOutcome> {
   tellDetails('Allocating the batch, all of it or nothing.');

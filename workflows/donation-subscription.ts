@@ -24,9 +24,9 @@ import { tellDetails } from './go-on.ts';
 import { hasLapsed } from './refusal.ts';
 import { firstStep, subscriptionStep } from './step-options.ts';
 
-/** The update for which the request waits: the first payment was made or refused. */
+/** The update that the request waits for: the first payment was made or refused. */
 export const awaitFirstPayment = defineUpdate<SubscriptionStanding>('awaitFirstPayment');
-/** A hint that the donor stopped it: it makes the workflow read the row. */
+/** A hint that the donor stopped the subscription: the workflow reads the row. */
 export const subscriptionStopped = defineSignal('subscriptionStopped');
 
 const { openSubscription } = proxyLocalActivities<Activities>(firstStep);
@@ -34,16 +34,15 @@ const { paySubscriptionPeriod } = proxyActivities<Activities>(subscriptionStep);
 
 /**
  * A recurring donation: pays the first period at once, sleeps until each next one is due, retries a refused period a
- * day after each refusal, and ends when its donor stops it or a period was refused three times. After an outage,
- * overdue periods are paid one after another, in order. When the step reports that a period is not due yet, it waits
- * longer.
+ * day after each refusal, and ends when the donor stops it or a period was refused three times. After an outage, pays
+ * overdue periods one after another, in order. If the step reports that a period is not due yet, waits longer.
  */
 export async function donationSubscription({
   subscriptionId,
   opening,
 }: DonationSubscriptionInput): Promise<SubscriptionStatus | 'refused' | 'lapsed'> {
   let stops = 0;
-  /** The stops counted before each read of the row: a signal during a read causes another one. */
+  /** The stops counted before each read of the row: a signal during a read causes another. */
   let seen = 0;
   const look = (begun?: SubscriptionOpening) =>
     openSubscription({ subscriptionId, opening: begun ?? null, at: new Date(Date.now()).toISOString() });
@@ -55,7 +54,7 @@ export async function donationSubscription({
   });
   let standing: SubscriptionStanding | undefined;
   setHandler(awaitFirstPayment, () => {
-    // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
+    // A request waits only while there is no row, so a restored database lacks it: read it now, which ends this run.
     if (standing !== undefined) stops += 1;
     return opened;
   });

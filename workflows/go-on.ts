@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-/** Workflows that handle money or a promise of it: they complete their work even when cancellation is requested. */
+/** Workflows that handle money or a promise of it: they complete their work even if cancellation is requested. */
 const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',
@@ -24,12 +24,12 @@ const lookAfterMoney: ReadonlySet<string> = new Set([
 ]);
 
 const answer =
-  '\n\nCANCELLATION WAS REQUESTED and changes nothing: this goes on, as money may be on its way. The runbook says how it is ended.';
+  '\n\nCANCELLATION WAS REQUESTED and changes nothing: money may be on its way. The runbook explains how to end it.';
 
-/** Shows operators in the web UI what a workflow waits for and whether cancellation was requested. */
+/** Shows operators, in the web UI, what a workflow waits for and whether cancellation was requested. */
 export function tellDetails(text: string): void {
-  // The shown text itself records whether cancellation was requested, as all workflows share this module, which must
-  // not keep state.
+  // The shown text itself records whether cancellation was requested: all workflows share this module, so it must not
+  // keep state.
   setCurrentDetails(getCurrentDetails().endsWith(answer) ? `${text}${answer}` : text);
 }
 

@@ -27,7 +27,7 @@ import { hasLapsed } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 import { firstStep, providerStep } from './step-options.ts';
 
-/** The update for which the request waits: the instrument's state once the provider has answered. */
+/** The update that the request waits for: the instrument's state once the provider has answered. */
 export const awaitPaymentCode = defineUpdate<PartnerInstrumentStatus>('awaitPaymentCode');
 
 const { openPartnerInstrument } = proxyLocalActivities<Activities>(firstStep);
@@ -37,8 +37,8 @@ const { obtainPaymentCode, collectInstrumentPayments } = proxyActivities<Activit
 const longestHistory = 1500;
 
 /**
- * A reusable number or code, for as long as it is open: after each callback and at intervals the workflow asks the
- * provider for payments to it, and each becomes a payment of the partner's.
+ * A reusable number or code while it is open: after each callback and at intervals, asks the provider for payments to
+ * it and records each as a payment of the partner.
  */
 export async function partnerInstrument({
   instrumentId,
@@ -54,7 +54,7 @@ export async function partnerInstrument({
   });
   let status: PartnerInstrumentStatus | undefined;
   setHandler(awaitPaymentCode, () => {
-    // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
+    // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
     if (status !== undefined) hints += 1;
     return code;
   });
@@ -73,7 +73,7 @@ export async function partnerInstrument({
     tell(waitMs);
     if (!hasMore) await condition(() => hints > seen, waitMs);
     if (hints > seen) round = -1;
-    // A hint that arrives while many pages are read causes another read.
+    // A hint that arrives while many pages are read causes another poll.
     if (!hasMore) seen = hints;
     const look: InstrumentLook = await collectInstrumentPayments({ instrumentId });
     await follow(look);
@@ -81,13 +81,13 @@ export async function partnerInstrument({
     status = look.status;
     hasMore = look.hasMore;
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
-    // The next run begins with the row, and looks at once.
+    // The next run begins from the row and polls at once.
     if (status === 'active' && (isLong || look.lacksCode)) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof partnerInstrument>({ instrumentId });
     }
   }
-  tellDetails('Ended: closed. Money that still comes is held for the operators.');
+  tellDetails('Ended: closed. Money that still arrives is held for the operators.');
   await condition(allHandlersFinished);
   return status;
 }
@@ -112,5 +112,5 @@ async function follow({ deliveryIds, waiting, strays }: InstrumentLook): Promise
 
 function tell(waitMs: number): void {
   const until = formatWesternIndonesia(new Date(Date.now() + waitMs));
-  tellDetails(`Open for payments. Asks the provider at ${until} (UTC+7), or when a callback comes.`);
+  tellDetails(`Open for payments. Asks the provider at ${until} (UTC+7), or on a callback.`);
 }

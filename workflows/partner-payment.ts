@@ -23,8 +23,8 @@ const { confirmPartnerPayment } = proxyActivities<Activities>(patientProviderSte
 const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
 
 /**
- * A partner's collection, from its row to its final state: like any gateway payment, but each final state is also sent
- * by webhook, and a paid net becomes available only after the settlement delay.
+ * A partner's collection, from its row to its final state: like any gateway payment, except that a webhook reports each
+ * final state, and a paid net becomes available only after the settlement delay.
  */
 export function partnerPayment({
   paymentId,
@@ -62,7 +62,7 @@ export function partnerPayment({
 async function release(paymentId: string, availableAt: string | null): Promise<void> {
   if (availableAt === null) return;
   const when = formatWesternIndonesia(new Date(availableAt));
-  tellDetails(`Paid, and owed in pending. The net becomes available at ${when} (UTC+7), by a timer.`);
+  tellDetails(`Paid; the net is pending and becomes available at ${when} (UTC+7).`);
   // By the database's clock it may still be too early.
   for (let wait = timeLeft(availableAt); ; ) {
     if (wait > 0) await sleep(wait);

@@ -28,8 +28,8 @@ const { beginBatchPayouts, lookAtPayoutBatch } = proxyActivities<Activities>(led
 const longestHistory = 1500;
 
 /**
- * A batch of payouts from its making to its end: waits for a second key or the end of its time, then begins the payouts
- * one after another, and waits until each has ended by itself.
+ * A batch of payouts from creation to its final state: waits until a second key decides or the batch lapses, then
+ * starts the payouts one after another, and waits until all are final.
  */
 export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise<PayoutBatchStatus> {
   let hints = 0;
@@ -38,7 +38,7 @@ export async function partnerPayoutBatch({ batchId }: PayoutBatchInput): Promise
     () => {
       hints += 1;
     },
-    { description: 'Makes the workflow look at the batch now' },
+    { description: 'Makes the workflow check the batch now' },
   );
   for (;;) {
     const seen = hints;
@@ -59,8 +59,8 @@ function tell({ status, waitMs }: PayoutBatchStanding): void {
   const until = formatWesternIndonesia(new Date(Date.now() + waitMs));
   const next: Record<PayoutBatchStatus, string> = {
     needs_approval: `Waits for a second key to approve it, until ${until} (UTC+7) at the latest.`,
-    processing: `Its payouts are on their way. Looks again at ${until} (UTC+7) at the latest.`,
-    completed: 'Ended: every payout has ended.',
+    processing: `Its payouts are being sent. Checks again at ${until} (UTC+7) at the latest.`,
+    completed: 'Ended: every payout is final.',
     rejected: 'Ended: rejected, nothing was paid.',
     lapsed: 'Ended: nobody approved it in time, nothing was paid.',
   };

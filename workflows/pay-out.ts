@@ -26,9 +26,9 @@ import { hasLapsed, withRefusals } from './refusal.ts';
 import { startDelivery } from './start-delivery.ts';
 import { providerStep } from './step-options.ts';
 
-/** The update for which the request waits: the money was reserved, or why not. */
+/** The update that the request waits for: the money was reserved, or why not. */
 export const awaitReservation = defineUpdate<PayoutStatus>('awaitReservation');
-/** A hint that something may have happened to this transfer: it makes the workflow ask the provider. */
+/** A hint that this transfer may have changed: the workflow asks the provider. */
 export const callbackArrived = defineSignal('callbackArrived');
 /**
  * Makes a payout final by hand: as two people have decided, or as the provider's final status proves. The sender of an
@@ -39,7 +39,7 @@ export const settlePayout = defineUpdate<PayoutStatus, [PayoutSettlement]>('sett
 
 const { askTransfer, sendTransfer, settlePayout: endByHand } = proxyActivities<Activities>(providerStep);
 
-/** The workflow's result: with the payout, or without one. */
+/** The workflow's result: the payout's status, or why there is no payout. */
 export type PayoutEnd = PayoutStatus | 'REFUSED' | 'LAPSED';
 
 /** History length, in events, after which the run continues as new. */
@@ -48,7 +48,7 @@ const longestHistory = 1500;
 /** The state of a run. */
 interface Run {
   payoutId: string;
-  /** Undefined until it is reserved. */
+  /** Undefined until the money is reserved. */
   payout: PayoutStanding | undefined;
   /** The number of hints received. */
   hints: number;
@@ -60,11 +60,11 @@ interface Run {
 }
 
 /**
- * A payout of any kind, from its reservation to its final state: once the money is reserved (`reserved`, the kind's own
- * first step) it sends the transfer; from then on only the provider's answer counts, requested after each callback and
- * at growing intervals for as long as it takes. If the provider does not know the transfer, the identical request is
- * repeated a few times. A payout of unknown outcome stays pending with the money reserved until the provider or an
- * operator settles it. `isNew` is false when the workflow resumes a payout that has its row.
+ * A payout of any kind, from its reservation to its final state. Once the money is reserved (`reserved`, the kind's own
+ * first step), sends the transfer; from then on only the provider's answer counts, requested after each callback and at
+ * growing intervals for as long as it takes. If the provider does not know the transfer, repeats the identical request
+ * a few times. A payout of unknown outcome stays pending with the money reserved until the provider or an operator
+ * settles it. `isNew` is false if the workflow resumes a payout that has a row.
  */
 export async function payOut(
   { payoutId, isNew }: { payoutId: string; isNew: boolean },
@@ -81,7 +81,7 @@ export async function payOut(
   }
   tell(run, 0);
   await waitForDecision(run, isNew);
-  // A run restarted by a hint still has to follow up on it.
+  // A run restarted by a hint must still follow up on it.
   let seen = isNew ? run.hints : 0;
   if (isPending(run) && isNew) await proceed(run, 'send');
   else if (!isPending(run)) await proceed(run, 'ask');
@@ -89,7 +89,7 @@ export async function payOut(
     await waitForNews(run, seen);
     if (!isPending(run)) break;
     seen = run.hints;
-    // If nothing was sent, this is the first send; the step checks that, and asks instead if something was sent.
+    // If nothing was sent, send for the first time; the step checks that, and asks instead if something was sent.
     if (run.said === 'unsent' || run.said === null) await proceed(run, 'send');
     else await askOrRepeat(run);
     const isLong = workflowInfo().historyLength > longestHistory || workflowInfo().continueAsNewSuggested;
@@ -108,8 +108,8 @@ export async function payOut(
 }
 
 /**
- * Waits for the decision of people, where a payout must not be sent without one. The provider is asked at each look: a
- * restore may have taken the decision back, and not the transfer.
+ * Waits for people's decision if the payout must not be sent without one. Asks the provider at each check: a restored
+ * database may lack the decision although the transfer was sent.
  */
 async function waitForDecision(run: Run, isNew: boolean): Promise<void> {
   let seen = isNew ? run.hints : 0;
@@ -136,7 +136,7 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
   setHandler(
     awaitReservation,
     async () => {
-      // A request waits only while there is no row, so a restore has removed this one. Look for it, which ends the run.
+      // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
       if (run.payout !== undefined) run.hints += 1;
       return (await reserved).status;
     },
@@ -147,15 +147,15 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     async (settlement) => {
       await reserved;
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
-      // Not made final by hand; the provider may already have a final status, so ask now.
+      // Not made final by hand: the provider may already have a final status, so ask now.
       if (status === 'pending') run.hints += 1;
       return status;
     },
     {
       validator: refuseMalformedSettlement,
       description:
-        'Ends the payout as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions; or as ' +
-        'the provider\'s final word proves: { "outcome": "succeeded" | "failed", "note" }',
+        'Settles the payout as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions; or ' +
+        'as the provider\'s final status proves: { "outcome": "succeeded" | "failed", "note" }',
     },
   );
 }
@@ -188,7 +188,7 @@ async function askOrRepeat(run: Run): Promise<void> {
   if (report.said === 'not known' && report.repeat && isPending(run)) await proceed(run, 'send');
 }
 
-/** Waits until the next time to ask, a hint, or the payout's final state. */
+/** Waits until the next poll, a hint, or the payout's final state. */
 async function waitForNews(run: Run, seen: number): Promise<void> {
   const elapsed = Date.now() - Date.parse(run.payout?.reservedAt ?? now());
   const wait = nextPayoutWaitMs(elapsed, run.restMs);
@@ -203,9 +203,9 @@ function refuseMalformedSettlement(settlement: PayoutSettlement): void {
 
 function complaintAbout({ decision_id, outcome, note, ...others }: Record<string, unknown>): string | undefined {
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return `${unknown}: unknown field; who decides is known at POST /v1/decisions only`;
+  if (unknown !== undefined) return `${unknown}: unknown field; decisions are made at POST /v1/decisions`;
   if (decision_id !== undefined) {
-    if (outcome !== undefined || note !== undefined) return 'a decision says outcome and note itself';
+    if (outcome !== undefined || note !== undefined) return 'the decision has the outcome and the note';
     return typeof decision_id === 'string' && isUuid(decision_id) ? undefined : 'decision_id is the id of a decision';
   }
   if (outcome !== 'succeeded' && outcome !== 'failed') return 'outcome is "succeeded" or "failed"';

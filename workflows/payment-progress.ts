@@ -6,10 +6,10 @@ import { formatWesternIndonesia } from '../src/shared/clock.ts';
 import { searchAttributeKeys } from '../src/wiring/temporal/search-attributes.ts';
 import { tellDetails } from './go-on.ts';
 
-/** Milliseconds until the deadline (ISO 8601); 0 or less when it has passed. */
+/** Milliseconds until the deadline (ISO 8601); 0 or less if it has passed. */
 export const timeLeft = (deadline: string): number => Date.parse(deadline) - Date.now();
 
-/** Milliseconds to wait in this round; 0 or less when the deadline (ISO 8601) has passed. */
+/** Milliseconds to wait in this round; 0 or less if the deadline (ISO 8601) has passed. */
 export const askingWait = (round: number, deadline: string, callbacksCome: boolean): number =>
   Math.min(paymentWaitMs(round, { callbacksCome }), timeLeft(deadline));
 
@@ -18,7 +18,7 @@ export const settlingWait = (since: number, deadline: string): number =>
   settlingWaitMs({ since, deadline: Date.parse(deadline), now: Date.now() });
 
 const stories: Record<PaymentOrderStatus, string> = {
-  PENDING: 'Waiting for the provider to make an instrument',
+  PENDING: 'Waiting for the provider to create an instrument',
   WAITING_PAYMENT: 'Waiting for the payer',
   PAID: 'Paid, and posted to the ledger',
   FAILED: 'Ended: refused by the provider or declined by the payer',
@@ -34,7 +34,7 @@ export interface PaymentWait {
 
 const local = (instant: number): string => formatWesternIndonesia(new Date(instant));
 
-/** The state by which operators search: `OPERATOR` means that a payment has been settling for longer than the bound. */
+/** The state by which operators search: `OPERATOR` means that a payment has been settling for too long. */
 function stateOf(status: PaymentOrderStatus, settlingSince: number | null): string {
   if (settlingSince === null) return status;
   return Date.now() - settlingSince < settlingBoundMs ? 'SETTLING' : 'OPERATOR';
@@ -56,9 +56,9 @@ export function tellPayment(
   const story =
     settlingSince === null
       ? stories[status]
-      : `Paid or pending at the provider since ${local(settlingSince)} (UTC+7), or not listed by it any more, and no ` +
-        'payment can be settled. It stays open, past its deadline too, until the provider lists the money or says what became of it';
+      : `Paid or pending at the provider since ${local(settlingSince)} (UTC+7), or no longer listed there, and no ` +
+        'payment can be settled. It stays open past its deadline until the provider lists the money or a final status';
   const next =
-    waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(Date.now() + waitMs)}.` : '';
+    waitMs > 0 ? ` Asks the provider after each callback, and at the latest at ${local(Date.now() + waitMs)}.` : '';
   tellDetails(`${story}. Deadline ${local(Date.parse(deadline))} (UTC+7).${next}`);
 }

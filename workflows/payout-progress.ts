@@ -19,18 +19,18 @@ export interface PayoutProgress {
 }
 
 const statusTexts: Record<ProviderStatus, string> = {
-  accepted: 'The provider has accepted the transfer and not ended it yet',
-  succeeded: 'The provider says that the transfer succeeded',
-  failed: 'The provider says that the transfer failed',
-  reversed: 'The provider says that the bank has returned the transfer',
+  accepted: 'The provider has accepted the transfer but not completed it yet',
+  succeeded: 'The provider reports that the transfer succeeded',
+  failed: 'The provider reports that the transfer failed',
+  reversed: 'The provider reports that the bank has returned the transfer',
   refused: 'The provider refused the transfer',
   'repeat refused': 'OUTCOME UNKNOWN: the provider refused the repeated request; the first may still be carried out',
-  unsent: 'UNKNOWN TO THE PROVIDER: it took no request yet, nothing was sent; the same request is made again',
+  unsent: 'UNKNOWN TO THE PROVIDER: no request was accepted, nothing was sent; the same request is repeated',
   'not known': 'OUTCOME UNKNOWN: the transfer was requested, and the provider does not know it',
   silent: 'OUTCOME UNKNOWN: the transfer was sent, and the provider gives no usable answer',
   'another amount': 'OUTCOME UNKNOWN: the provider has a transfer of another amount under this reference',
   'request differs':
-    'STOPPED: the request is not the one asked for, or cannot be read any more, so it is not made (again)',
+    'STOPPED: the request differs from the first one, or can no longer be decrypted, so it is not sent',
 };
 
 /** How long until an accepted transfer is listed for operators. */
@@ -47,7 +47,7 @@ function stateOf({ status, said, unknownSince }: PayoutProgress, now: number): s
 
 /**
  * Shows operators, in the web UI and its search, what a payout waits for, for how long, and the provider's last status.
- * `told` is the state shown before: an unchanged one adds nothing to the history.
+ * `told` is the previously shown state: an unchanged one adds nothing to the history.
  */
 export function tellPayout(progress: PayoutProgress, told: string): string {
   const { payoutId, status, said, unknownSince, waitMs } = progress;
@@ -55,15 +55,13 @@ export function tellPayout(progress: PayoutProgress, told: string): string {
   const state = stateOf(progress, now);
   if (state !== told) upsertSearchAttributes([{ key: searchAttributeKeys.PayoutState, value: state }]);
   const statusText = said === null ? 'The money is reserved; the transfer is being sent' : statusTexts[said];
-  const since = unknownSince === null ? '' : ` Nobody can tell since ${local(Date.parse(unknownSince))}.`;
-  const next = waitMs > 0 ? ` Asks the provider after each callback, and unasked at ${local(now + waitMs)}.` : '';
+  const since = unknownSince === null ? '' : ` Outcome unknown since ${local(Date.parse(unknownSince))}.`;
+  const next = waitMs > 0 ? ` Asks the provider after each callback, and at the latest at ${local(now + waitMs)}.` : '';
   const isLong = state === 'ACCEPTED' && now - Date.parse(progress.reservedAt) >= acceptedTooLongMs;
   const operator = [
     ...(state === 'OPERATOR' ? ['The money stays reserved.'] : []),
-    ...(isLong ? ['That is more than a day ago: ask the provider.'] : []),
-  ].map(
-    (beginning) => ` ${beginning} Two people can decide how it ended, on its page: /operations/payouts/${payoutId}`,
-  );
+    ...(isLong ? ['Sent more than a day ago: ask the provider.'] : []),
+  ].map((beginning) => ` ${beginning} Two people can decide the outcome on its page: /operations/payouts/${payoutId}`);
   tellDetails(
     status === 'pending'
       ? `${statusText}.${since}${next}${operator.join('')}`

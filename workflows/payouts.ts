@@ -8,17 +8,17 @@ import { firstStep } from './step-options.ts';
 
 const { reservePayout, reserveRefund, reserveWithdrawal } = proxyLocalActivities<Activities>(firstStep);
 
-/** A partner's payout: its limits and available balance are checked when the money is reserved. */
+/** A partner's payout: the reservation checks its limits and available balance. */
 export function partnerPayout({ payoutId, opening }: PartnerPayoutInput): Promise<PayoutEnd> {
   return payOut({ payoutId, isNew: opening !== undefined }, reservePayout({ payoutId, opening: opening ?? null }));
 }
 
-/** A refund of a partner's payment: how much of it can be refunded is checked when the money is reserved. */
+/** A refund of a partner's payment: the reservation checks how much of it can be refunded. */
 export function paymentRefund({ payoutId, opening }: RefundInput): Promise<PayoutEnd> {
   return payOut({ payoutId, isNew: opening !== undefined }, reserveRefund({ payoutId, opening: opening ?? null }));
 }
 
-/** A withdrawal: ownership of the account and the daily limit are checked when the money is reserved. */
+/** A withdrawal: the reservation checks ownership of the account and the daily limit. */
 export function withdrawal({ payoutId, opening }: WithdrawalInput): Promise<PayoutEnd> {
   return payOut({ payoutId, isNew: opening !== undefined }, reserveWithdrawal({ payoutId, opening: opening ?? null }));
 }

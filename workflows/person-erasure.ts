@@ -8,17 +8,17 @@ import { erasureStep } from './step-options.ts';
 const { continueErasure } = proxyActivities<Activities>(erasureStep);
 
 const stories: Readonly<Record<ErasureStatus, string>> = {
-  waiting: 'Waits, and may be stopped; or something keeps the person.',
+  waiting: 'Waits and may still be stopped, or something blocks the erasure.',
   erasing: 'Key and files are being destroyed.',
-  erased: 'Nothing in use names the person. Waits until the last backup of the keys has gone.',
-  complete: 'Complete: no key is left anywhere.',
+  erased: 'No live data names the person. Waits until the last backup of the keys has expired.',
+  complete: 'Complete: no copy of the key is left.',
   stopped: 'Stopped before anything was erased.',
 };
 
 /**
- * Erases a person as decided by two people: after a waiting time in which it may be stopped, and once nothing blocks
- * the erasure, it empties rows, destroys the key and deletes files; it completes when no backup of the keys is left.
- * The step checks every condition, so running it too early, or twice, changes nothing.
+ * Erases a person as decided by two people. After a waiting time in which the erasure may be stopped, and once nothing
+ * blocks it, clears rows, destroys the key and deletes files; completes once no backup of the key is left. The step
+ * checks every condition, so running it too early, or twice, changes nothing.
  */
 export async function personErasure({ erasureId }: PersonErasureInput): Promise<ErasureStatus> {
   for (;;) {
@@ -27,7 +27,7 @@ export async function personErasure({ erasureId }: PersonErasureInput): Promise<
       tellDetails(stories[status]);
       return status;
     }
-    tellDetails(`${stories[status]} Looks again at ${formatWesternIndonesia(new Date(Date.now() + waitMs))} (UTC+7).`);
+    tellDetails(`${stories[status]} Checks again at ${formatWesternIndonesia(new Date(Date.now() + waitMs))} (UTC+7).`);
     await sleep(waitMs);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof personErasure>({ erasureId });
   }

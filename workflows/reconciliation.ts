@@ -6,12 +6,12 @@ import { tellDetails } from './go-on.ts';
 import { clearingStep, daysStep, reconciliationStep } from './step-options.ts';
 
 const { findDaysToReconcile } = proxyActivities<Activities>(daysStep);
-/** A day is compared page by page; a retry resumes at the first page not recorded. */
+/** A day is compared page by page; a retry resumes at the first unrecorded page. */
 const { reconcileDay } = proxyActivities<Activities>(reconciliationStep);
 
 /**
  * Started by a schedule: compares with the provider each of the last 31 days that is not done yet or has open
- * differences. A day that cannot be compared does not hold up the next one; its failure is thrown at the end.
+ * differences. A day that cannot be compared does not stop the next; its failure is thrown at the end.
  */
 export async function reconciliation(): Promise<ReconciliationSummary[]> {
   const summaries: ReconciliationSummary[] = [];

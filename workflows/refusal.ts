@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 
-/** Unwraps an activity's refusal in an update, so that the caller reads the reason and not its wrapper. */
+/** Unwraps an activity's refusal in an update, so that the caller gets the reason and not its wrapper. */
 export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
@@ -10,7 +10,7 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** The failure behind a step's failure: a local activity's arrives unwrapped, any other's in an `ActivityFailure`. */
+/** The failure behind a step's failure: a local activity's is unwrapped, any other's in an `ActivityFailure`. */
 export const failureBehind = (error: unknown): unknown => (error instanceof ActivityFailure ? error.cause : error);
 
 /** Whether an opening failed because its request was too old; otherwise it was refused. */

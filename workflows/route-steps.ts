@@ -56,7 +56,7 @@ const queues: Record<keyof Activities, StepQueue> = {
 
 const isKnown = (name: string): name is keyof Activities => name in queues;
 
-/** Schedules each step on its task queue; local activities run where their workflow does. */
+/** Schedules each step on its task queue; local activities run where their workflow runs. */
 export function interceptors(): WorkflowInterceptors {
   return {
     outbound: [

@@ -13,16 +13,15 @@ import type { CircleStatus } from '../src/circles/saving-circle.ts';
 import { tellCircle, untilNextLook } from './circle-progress.ts';
 import { ledgerStep } from './step-options.ts';
 
-/** A hint that makes the circle read the database, which decides. */
+/** A hint that the circle may have changed: the workflow reads the database, which decides. */
 export const circleChanged = defineSignal('circleChanged');
 
 const { moveCircle } = proxyActivities<Activities>(ledgerStep);
 
 /**
- * A saving circle from its creation to its last round: waits for its start date, assigns the turns, and in each round
- * waits for every member's contribution, pays the pot once, and opens the next round on time; if contributions are
- * missing it reminds, reports, and applies the terms. Contributions signal it, and without a signal it checks once a
- * day.
+ * A saving circle from creation to its last round: waits for the start date and assigns the turns. In each round waits
+ * for every member's contribution, pays the pot once, and opens the next round on time; if contributions are missing,
+ * reminds, reports, and applies the terms. Contributions signal it; without a signal it checks once a day.
  */
 export async function savingCircle({ circleId }: SavingCircleInput): Promise<CircleStatus> {
   let hints = 0;
@@ -50,10 +49,7 @@ export async function savingCircle({ circleId }: SavingCircleInput): Promise<Cir
 const takeStep = (circleId: string): Promise<CircleProgress> =>
   moveCircle({ circleId, at: new Date(Date.now()).toISOString() });
 
-/**
- * Each round is a separate run; anything that signals hinted at meanwhile is in the database, which the next run reads
- * first.
- */
+/** Continues each round as a new run, which first reads the database and so sees whatever signals hinted at. */
 async function beginAnew(circleId: string): Promise<never> {
   await condition(allHandlersFinished);
   return continueAsNew<typeof savingCircle>({ circleId });

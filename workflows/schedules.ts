@@ -22,8 +22,8 @@ const sweeps = {
 };
 
 /**
- * Started by a schedule: wakes or restarts overdue workflows, all kinds concurrently. Returns how many of each. Fails,
- * once all are done, with the names of those that failed.
+ * Started by a schedule: wakes or restarts overdue workflows, all kinds concurrently. Returns how many of each. Once
+ * all are done, fails with the names of those that failed.
  */
 export async function sweep(): Promise<Record<string, number>> {
   const failed: string[] = [];
@@ -47,9 +47,8 @@ export function forgetOldRows(): Promise<number> {
 }
 
 /**
- * Started by a schedule: reads the `check_*` views one by one and sets metrics, so that one that takes too long fails
- * alone. Returns the names of the non-empty ones. Fails, after reading all, with the names of those that could not be
- * read.
+ * Started by a schedule: reads the `check_*` views one by one and sets metrics, so that a slow view fails alone.
+ * Returns the names of the non-empty views. After reading all, fails with the names of those that could not be read.
  */
 export async function runLedgerChecks(): Promise<string[]> {
   const violated: string[] = [];

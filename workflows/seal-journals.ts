@@ -8,7 +8,7 @@ const { makeSeal } = proxyActivities<Activities>(sealStep);
 /** Keeps the history short. */
 const sealsPerRun = 200;
 
-/** Journals sealed by earlier runs; the seals themselves record how far they got. */
+/** Journals sealed by earlier runs of this pass; the seals themselves record their progress. */
 interface Progress {
   journals: number;
 }

@@ -2,9 +2,7 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { workflowIds } from '../src/shared/workflow-ids.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
 
-/**
- * Starts the workflow of a webhook that a step has recorded; it outlives its parent. Does nothing if it runs already.
- */
+/** Starts the workflow of a recorded webhook, which outlives its parent. Does nothing if it is already running. */
 export async function startDelivery(
   deliveryId: string,
   subject: 'payment' | 'payout' | 'batch of payouts',

@@ -27,37 +27,37 @@ export const subscriptionStep = {
   retry: { initialInterval: '200 milliseconds', maximumInterval: '1 minute' },
 } as const;
 
-/** A call to the provider that may go unanswered; a failed one is retried under the same key. */
+/** A call to the provider that may go unanswered; a failed call is retried under the same key. */
 export const providerStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
-/** The same for payers who have hours. */
+/** `providerStep` for payers, who have hours. */
 export const patientProviderStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
-/** The first attempt has the time for which a request waits. */
+/** The first attempt lasts as long as a request waits. */
 export const instrumentStep = { ...patientProviderStep, startToCloseTimeout: budgets.steps.instrument } as const;
 /** The first attempt is local, which saves the request a task queue round trip. */
 export const firstInstrumentStep = {
   startToCloseTimeout: budgets.steps.instrument,
   retry: { maximumAttempts: 1 },
 } as const;
-/** Only a few attempts: even if the instrument cannot be expired, the provider is asked for payments. */
+/** Few attempts: even if the instrument cannot be expired, the provider is asked for payments. */
 export const expiryStep = {
   startToCloseTimeout: budgets.steps.provider,
   scheduleToCloseTimeout: 4 * budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
 
-/** An attempt to deliver a webhook; retries are for our database's failures, not the receiver's. */
+/** An attempt to deliver a webhook; retries cover failures of our database, not of the receiver. */
 export const webhookStep = {
   startToCloseTimeout: budgets.steps.webhook,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** Retried for as long as the keys or the file store are down, as the decision must be carried out. */
+/** Retried for as long as the keys or the file store are down, because the decision must be carried out. */
 export const erasureStep = {
   startToCloseTimeout: budgets.steps.sweep,
   retry: { initialInterval: '1 second', maximumInterval: '10 minutes' },
@@ -69,8 +69,8 @@ export const sweepStep = {
   retry: { initialInterval: '1 second', maximumAttempts: 3 },
 } as const;
 /**
- * Checks one view at a time, which takes minutes once the books are large. All attempts share this time, so that a view
- * that takes too long holds up the others only once.
+ * Checks one view at a time, which takes minutes once the books are large. All attempts share this time, so that a slow
+ * view delays the others only once.
  */
 export const checksStep = {
   ...sweepStep,
@@ -80,8 +80,8 @@ export const checksStep = {
 } as const;
 
 /**
- * Daily jobs: retried for hours while the provider or the file store is unavailable; the next run does the rest. A long
- * one heartbeats, and a retry resumes where the last attempt stopped.
+ * Daily jobs: retried for hours while the provider or the file store is unavailable; the next run does the rest. Long
+ * steps heartbeat, and a retry resumes where the last attempt stopped.
  */
 export const daysStep = {
   startToCloseTimeout: budgets.steps.sweep,

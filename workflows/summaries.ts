@@ -39,12 +39,12 @@ const steps: Record<keyof Activities, string> = {
   reservePayout: 'Reserve the money',
   reserveWithdrawal: 'Reserve the money',
   reserveRefund: 'Check the refundable amount and reserve the money',
-  sendTransfer: 'Request the transfer, once under its key, and post what the answer implies',
-  askTransfer: "Ask the provider for the transfer's status, and post what it implies",
+  sendTransfer: 'Request the transfer once under its key, and post the result',
+  askTransfer: "Ask the provider for the transfer's status, and post the result",
   settlePayout: "Settle the payout as two people decided, or as the provider's status proves",
   sweepPayouts: 'Wake overdue payouts',
   lookAtPayoutBatch: "Update the batch's status",
-  beginBatchPayouts: 'Begin the next payouts',
+  beginBatchPayouts: 'Start the next payouts',
   findDaysToReconcile: 'Find the days to compare',
   reconcileDay: 'Compare a day with the provider',
   measureClearing: "Read the books' and the provider's balance at one moment",
@@ -75,7 +75,7 @@ const timers: Readonly<Record<string, string>> = {
 
 const isKnown = (name: string): name is keyof Activities => name in steps;
 
-/** Adds a summary to each step and timer in a history; a timer's includes its end. */
+/** Adds a summary to each step and timer in a history; a timer's includes when it fires. */
 export function interceptors(): WorkflowInterceptors {
   const summarized = <Input extends { activityType: string; options: object }>(input: Input): Input =>
     isKnown(input.activityType)
@@ -87,7 +87,7 @@ export function interceptors(): WorkflowInterceptors {
         scheduleActivity: (input, next) => next(summarized(input)),
         scheduleLocalActivity: (input, next) => next(summarized(input)),
         startTimer(input, next) {
-          const what = timers[workflowInfo().workflowType] ?? 'Goes on';
+          const what = timers[workflowInfo().workflowType] ?? 'Continues';
           const until = formatWesternIndonesia(new Date(Date.now() + input.durationMs));
           return next({ ...input, options: { summary: `${what} at ${until} (UTC+7)`, ...input.options } });
         },

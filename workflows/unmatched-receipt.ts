@@ -22,19 +22,19 @@ import { providerStep } from './step-options.ts';
 
 /**
  * Settles the money as two people have decided: credits it to an account, or records that it was refunded outside the
- * platform. If that is not possible, the decision fails with the reason. The API does the same on its own.
+ * platform. If that is impossible, the decision fails with the reason. The API does the same on its own.
  */
 export const settleReceipt = defineUpdate<ReceiptState, [ReceiptSettlement]>('settleReceipt');
 
-/** A hint that something may have happened to this money: the workflow checks. */
+/** A hint that this money may have changed: the workflow checks. */
 export const receiptChanged = defineSignal('receiptChanged');
 
 const { openReceipt, settleReceipt: settleByDecision } = proxyActivities<Activities>(providerStep);
 
 /**
- * Money that arrived late, twice, for an unknown payment or in another amount. It is confirmed with the provider and
- * posted to suspense, and this workflow stays open until operators decide where it goes. Money for one of our open
- * payments is left to that payment's workflow, and checked until it is applied.
+ * Money that arrived late, twice, for an unknown payment or in another amount. Confirms it with the provider and posts
+ * it to suspense; the workflow stays open until operators decide where it goes. Money for one of our open payments is
+ * left to that payment's workflow, and checked until it is applied.
  */
 export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpening['outcome']> {
   let hints = 0;
@@ -49,7 +49,7 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpen
     {
       validator: refuseMalformedSettlement,
       description:
-        'Ends the case as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions',
+        'Closes the case as two people have decided: { "decision_id" } of a decision made at POST /v1/decisions',
     },
   );
   setHandler(receiptChanged, () => {
@@ -71,8 +71,8 @@ export async function unmatchedReceipt(stray: StrayPayment): Promise<ReceiptOpen
       `IDR ${opened.amountIdr} in suspense (${opened.reason}). Two people decide where it goes: ` +
         `/operations/propose?kind=settle_receipt&receipt_id=${stray.receiptId}`,
     );
-    // Completes once the money is settled, or applied to a restored row. A receipt that a restore removed is opened
-    // again.
+    // Completes once the money is settled, or applied to a restored row. Opens the receipt again if a restored database
+    // lacks it.
     while (opened.outcome === 'suspended') {
       await renewWhenLong(stray);
       opened = await look(decisionLookMs);
@@ -90,7 +90,7 @@ type Look = (waitMs?: number) => Promise<ReceiptOpening>;
 const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
 /**
- * The provider may show or finalize a payment some time after announcing it; one that it does not show for a day never
+ * The provider may show or finalize a payment some time after announcing it; a payment not shown for a day never
  * existed.
  */
 const unconfirmedMs = 24 * hourMs;
@@ -122,8 +122,8 @@ async function renewWhenLong(stray: StrayPayment): Promise<void> {
 }
 
 const stories = {
-  owned: 'The money of an open payment: its workflow was woken and takes it. Looked at again until it has.',
-  unconfirmed: 'The provider does not know this payment, or has not ended it. It is asked again for a day.',
+  owned: 'The money belongs to an open payment, whose workflow was woken. Checked again until it is applied.',
+  unconfirmed: 'The provider does not know this payment, or it is not final yet. We ask again for a day.',
 } as const;
 
 function refuseMalformedSettlement(settlement: ReceiptSettlement): void {

@@ -24,7 +24,7 @@ interface KeyRow {
   signing_secret_sealed: string;
   require_signature_v2: boolean;
   usable: boolean;
-  /** Seconds since 1970 by the database's clock, as this process's clock may be wrong. */
+  /** Seconds since 1970 by the database's clock; this process's clock may be wrong. */
   now: string;
 }
 
@@ -38,13 +38,13 @@ export interface AuthenticatedPartner {
 }
 
 export interface PartnerProof {
-  /** The bearer token, empty when there is none. */
+  /** The bearer token; empty if not sent. */
   apiKey: string;
-  /** The header `x-partner-signature`, empty when there is none. */
+  /** The header `x-partner-signature`; empty if not sent. */
   signature: string;
-  /** The header `x-partner-signature-v2`; an empty one counts as sent but wrong. */
+  /** The header `x-partner-signature-v2`; an empty header counts as sent and wrong. */
   signatureV2: string | undefined;
-  /** Whether the route requires it. */
+  /** Whether the route requires the second signature. */
   needsV2: boolean;
   request: SignedRequest;
 }
@@ -65,10 +65,10 @@ const mostOpenSecrets = 1000;
 const decoyKeyId = '00000000-0000-4000-8000-000000000000';
 
 /**
- * The partner authenticated by an API key and a signature over the bytes received. The signature over the whole request
- * must be right when sent, and sent when the key or the route demands it. An unknown key costs the same work as a known one (a
- * decoy's secret is unsealed and its HMAC compared) and gets the same refusal as a wrong signature; so does a key that no
- * longer works.
+ * Authenticates a partner by an API key and a signature over the bytes received. The signature over the whole request
+ * must be right if sent, and must be sent if the key or the route demands it. An unknown key costs the same work as a
+ * known one (a decoy's secret is unsealed and its HMAC compared) and gets the same refusal as a wrong signature, as
+ * does a key that no longer works.
  */
 export function createPartnerAuthentication(sealer: Sealer) {
   const openSecrets = new Map<string, string>();

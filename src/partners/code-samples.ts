@@ -19,9 +19,9 @@ export interface CodeSample {
 }
 
 /**
- * A whole program in each language that makes the call. Its address is in `AMANAH_API_URL`; a partner's, which signs body
- * and request, has key and secret in `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`, a person's its token in
- * `AMANAH_ACCESS_TOKEN`.
+ * A complete program in each language that makes the call. Reads the API's address from `AMANAH_API_URL`; a partner's
+ * call, which signs body and request, reads key and secret from `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`, a
+ * person's call the token from `AMANAH_ACCESS_TOKEN`.
  */
 export function codeSamples({ proof, method, target, body, idempotencyKey }: SampledCall): CodeSample[] {
   const fixed: Prepared['fixed'] = idempotencyKey === undefined ? [] : [idempotencyKey];

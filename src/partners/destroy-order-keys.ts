@@ -6,13 +6,13 @@ import { textArray } from '../shared/postgres.ts';
 
 /** Keys per round. */
 const round = 1000;
-/** The remaining step time below which no further round starts; the next run continues. */
+/** Starts no further round with less step time than this left; the next run continues. */
 const reserveMs = 15_000;
 
 /**
  * Destroys the keys of partners' payments, payouts and refunds that are `days` old, so that their customers and
- * beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name them; those that
- * are open or have a pending webhook wait. Returns how many keys it examined. Throws KeysAway.
+ * beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name them. Skips
+ * those that are open or have a pending webhook. Returns how many keys it examined. Throws KeysAway.
  */
 export async function destroyOrderKeys(
   em: EntityManager,
@@ -23,12 +23,12 @@ export async function destroyOrderKeys(
     const open = new Set((await findOpen(em, ids, days)).map(({ id }) => id));
     const over = ids.filter((id) => !open.has(id));
     await forgetBodies(em, over);
-    // A webhook may have been requested again since; one whose body is deleted cannot be.
+    // A webhook may have been requested again by now; once its body is deleted, it cannot be.
     return { over, kept: await findOpen(em, ids, days) };
   };
   const prepare = async (ids: readonly string[]) => {
     const { over, kept } = await forget(ids);
-    // One by one, as each may have a thousand payouts without their own keys.
+    // One batch at a time: each may have a thousand payouts without their own keys.
     for (const batch of await em.execute<{ id: string }[]>(batchesAmong, [textArray(over)])) {
       const payouts = await em.execute<{ id: string }[]>('select id from payouts where batch_id = ?', [batch.id]);
       if ((await forget(payouts.map(({ id }) => id))).kept.length > 0) kept.push(batch);
@@ -50,7 +50,7 @@ const isTold = "k.resource_type in ('payment', 'payout', 'refund', 'payout_batch
 
 const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(
-    // A key may be older than its order: created for a failed request that was repeated later.
+    // A key may be older than its order: a failed request created it, and a retry the order.
     `select id from partner_payments where id = any(?::uuid[])
        and (status in ('PENDING', 'WAITING_PAYMENT') or created_at > now() - make_interval(days => ?))
      union select id from payouts where id = any(?::uuid[])

@@ -123,7 +123,7 @@ export const failureCodes: Readonly<Record<string, string>> = {
     'Two operators settled the payout as failed because the provider has no transfer for it: create a new payout.',
   RETURNED_BY_BANK: 'The bank returned the refund after it had succeeded: create another refund, to another account.',
   ALREADY_REFUNDED:
-    'An earlier refund that had failed was made after all, so nothing was sent: refund only what remains.',
+    'An earlier refund that had failed was paid after all, so nothing was sent: refund only what remains.',
   REFUND_FAILED: 'The wallet rejected the refund: create another one, to a bank account, or to the wallet later.',
   REFUND_NOT_SUPPORTED: 'The wallet cannot be refunded: create another refund, to a bank account.',
   INELIGIBLE_TRANSACTION: 'The provider does not refund this payment: create another refund, to a bank account.',
@@ -149,7 +149,7 @@ export const failureCodes: Readonly<Record<string, string>> = {
 
 const statusOf = (code: string): number => errorStatuses[code as ErrorCode];
 
-/** Both catalogues as a page of the guide: its contents first, by status. */
+/** Both catalogues as a page of the guide, with a table of contents by status. */
 export function errorPage(): string {
   const codes = Object.keys(partnerErrors).toSorted((left, right) => statusOf(left) - statusOf(right));
   const link = (code: string) => `<a href="#${code}"><code>${code}</code></a>`;

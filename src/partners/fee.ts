@@ -10,7 +10,7 @@ import {
 } from '../shared/money.ts';
 import type { FeeMode } from './partner.ts';
 
-/** A partner's fee, and the provider's share of it (internal); `fixed` in IDR, scale 4. */
+/** A partner's fee, and the provider's fee contained in it (internal); `fixed` in IDR, scale 4. */
 export interface FeeRule {
   fixed: Money;
   basis_points: number;
@@ -18,7 +18,7 @@ export interface FeeRule {
   provider_basis_points: number;
 }
 
-/** The default rule for a partner without one. */
+/** The fee of a partner without a rule. */
 export const freeOfCharge: FeeRule = {
   fixed: '0.0000',
   basis_points: 0,
@@ -48,7 +48,7 @@ export function priceCollection(mode: FeeMode, amount: Money, { fixed, basis_poi
 
 /**
  * Whether this rule can ever apply to collections of at most `most` (IDR): a deducted fee must leave something, an
- * added one must leave room for an amount.
+ * added fee must leave room for an amount.
  */
 export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_points'>, most: Money): boolean =>
   mode === 'DEDUCTED'
@@ -58,7 +58,7 @@ export const canCharge = (mode: FeeMode, rule: Pick<FeeRule, 'fixed' | 'basis_po
 /** Whether a partner is owed anything at this price. */
 export const isWorthwhile = ({ net }: Price): boolean => isAboveZero(net);
 
-/** The error text for an amount that is not worthwhile. */
+/** The error text for an amount that does not cover its fee. */
 export const complainOfFee = (fee: Money, least: Money | null): string =>
   `does not cover the fee of IDR ${fee}: the least is IDR ${least ?? 'unknown'}`;
 
@@ -68,8 +68,8 @@ const wholeRupiah = (units: bigint): bigint => ((units + tenThousand - 1n) / ten
 const divisor = (left: bigint, right: bigint): bigint => (right === 0n ? left : divisor(right, left % right));
 
 /**
- * The least amount of a collection (IDR, scale 4) that leaves something after the fee, is paid in whole rupiah and is at
- * least `minimum` to the customer; null when no amount is.
+ * The least amount of a collection (IDR, scale 4) that exceeds its fee, and for which the customer pays whole rupiah
+ * and at least `minimum`; null if there is none.
  */
 export function leastCollection(mode: FeeMode, rule: FeeShare, minimum: Money): Money | null {
   if (mode === 'ADDED') return leastWith(rule, minimum, 1n);
@@ -80,14 +80,14 @@ export function leastCollection(mode: FeeMode, rule: FeeShare, minimum: Money): 
   return moneyOfUnits(wholeRupiah(covering > least ? covering : least));
 }
 
-/** The least payout amount whose net is whole rupiah and at least `minimum`; null when there is none. */
+/** The least payout amount whose net is whole rupiah and at least `minimum`; null if there is none. */
 export const leastPayout = (mode: FeeMode, rule: FeeShare, minimum: Money): Money | null =>
   mode === 'ADDED' ? moneyOfUnits(wholeRupiah(unitsOf(minimum))) : leastWith(rule, minimum, -1n);
 
 type FeeShare = Pick<FeeRule, 'fixed' | 'basis_points'>;
 
 /**
- * The least amount that with its fee (`sign` 1) or without it (-1) is whole rupiah and at least `minimum`. Only every
+ * The least amount that, plus (`sign` 1) or minus (-1) its fee, is whole rupiah and at least `minimum`. Only every
  * `step`th unit has an exact fee, so the pattern repeats after at most ten thousand steps.
  */
 function leastWith({ fixed, basis_points }: FeeShare, minimum: Money, sign: 1n | -1n): Money | null {

@@ -16,7 +16,7 @@ interface Priced {
 export interface CollectionChannel extends Priced {
   method: PaymentMethodKind;
   channel: string | null;
-  /** Whether the provider can refund the wallet that paid, whether in part, and for how many days after the payment. */
+  /** Whether the provider can refund the wallet that paid, whether partly, and for how many days after payment. */
   refundable: boolean;
   refundable_in_part: boolean;
   refund_window_days: number;
@@ -38,8 +38,8 @@ const columns = `coalesce(f.fixed, 0)::numeric(20, 4)::text as fixed, coalesce(f
   minimum_amount::text, maximum_amount::text`;
 
 /**
- * The channels and banks open to a partner, with its fees and the minimum amounts; from the same tables that validate
- * its requests.
+ * The channels and banks open to a partner, with its fees and minimum amounts; from the same tables that validate its
+ * requests.
  */
 export async function findOpenChannels(
   em: EntityManager,

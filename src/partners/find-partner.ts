@@ -8,12 +8,12 @@ import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 const missing = (): never => refuse('NOT_FOUND', 'the partner account was not found', { field: 'partner_id' });
 
-/** The partner with this id; throws NOT_FOUND. */
+/** The partner with this id. Throws NOT_FOUND. */
 export async function getPartner(em: EntityManager, id: string): Promise<Partner> {
   return (await em.findOne(Partner, { id })) ?? missing();
 }
 
-/** The partner with this id, its row locked until the transaction ends; throws NOT_FOUND. */
+/** The partner with this id, locked until the transaction ends. Throws NOT_FOUND. */
 export async function lockPartner(tx: EntityManager, id: string): Promise<Partner> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
   return (await tx.findOne(Partner, { id }, { lockMode, refresh: true })) ?? missing();
@@ -24,7 +24,7 @@ export function findPartners(em: EntityManager, window: ListWindow): Promise<Lis
   return findPage(em, Partner, {}, window);
 }
 
-/** The related data in a partner's detail. */
+/** Reads what a partner's detail shows besides its row. */
 export async function describePartner(em: EntityManager, partner: Partner) {
   const orderBy = { created_at: 'asc', id: 'asc' } as const;
   const keys = await em.find(PartnerKey, { partner_id: partner.id }, { orderBy });

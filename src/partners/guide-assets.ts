@@ -14,8 +14,8 @@ import { postmanCollection } from './postman-collection.ts';
 import { npmPackage, packForNpm, packWheel, wheel } from './sdk-packages.ts';
 
 /**
- * The guides: the first hour of an app, the partners' pages, the errors that they may get, the clients as packages, and a
- * collection for Postman.
+ * The guides: the app developers' first hour, the partners' pages, the error pages, the client packages, and a Postman
+ * collection.
  */
 export const guideAssets = (addresses: GuideAddresses, readReference: () => PartnerDocument): Asset[] => [
   ...(Object.keys(guidePages) as GuidePage[]).map((page) => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 import { npmPackage, sdkSource, wheel } from './sdk-packages.ts';
 
-/** The guide's pages in the order in which they are read, each with its title in the menu. */
+/** The guide's pages in reading order, each with its menu title. */
 export const guidePages = {
   start: 'Start',
   concepts: 'Concepts',
@@ -58,7 +58,7 @@ const marked = new Marked({
   },
 });
 
-/** Markdown as HTML; the texts are our own. */
+/** Renders Markdown as HTML, unescaped: the texts are our own. */
 export const renderMarkdown = (text: string): string => marked.parse(text, { async: false });
 
 /** Renders a line of Markdown as HTML, without a paragraph around it. */
@@ -76,7 +76,7 @@ const appLinks: typeof links = [
   ['/docs', 'Reference'],
 ];
 
-/** A page of the guide around a body of HTML, with the menu of all. */
+/** Wraps a guide page around HTML, with the menu of all pages. */
 export function guideLayout(
   path: string,
   title: string,
@@ -106,7 +106,7 @@ ${body}
 }
 
 const receivers = { Express: 'express', Fastify: 'fastify', 'Next.js': 'nextjs' };
-/** Webhook receivers, as used with the installed client; the tests run them. */
+/** Webhook receivers that use the installed client; the tests run them. */
 const showReceivers = (): string =>
   Object.entries(receivers)
     .map(([name, file]) => {
@@ -115,7 +115,7 @@ const showReceivers = (): string =>
     })
     .join('\n\n');
 
-/** A text of ours, with the addresses, file names and versions of this API in its blocks. */
+/** Reads one of our texts and fills in the addresses, file names and versions of this API. */
 function readGuide(file: string, { api, sandbox }: GuideAddresses): string {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8')
     .replaceAll('{{api}}', api)
@@ -134,10 +134,10 @@ export const guidePage = (page: GuidePage, addresses: GuideAddresses): string =>
 export const appPage = (addresses: GuideAddresses): string =>
   guideLayout('/docs/start', 'The first hour of an app', readGuide('../../docs/app-first-hour.md', addresses), 'apps');
 
-/** The file name of the collection for Postman. */
+/** The file name of the Postman collection. */
 export const collection = 'amanah-partner.postman_collection.json';
 
-/** The page of the clients, with their installation. */
+/** The page about the clients, with their installation. */
 export const clientsPage = (api: string): string =>
   guideLayout(
     '/docs/sdk',

@@ -9,17 +9,17 @@ export interface PartnerActivity {
   organizationStatus: OrganizationStatus;
 }
 
-/** Throws AUTH_PARTNER_INACTIVE for a partner that is not active, or whose organization may change nothing. */
+/** Throws AUTH_PARTNER_INACTIVE for a partner that is not active, or whose organization may not change anything. */
 export function refuseInactive(activity: PartnerActivity): void {
   const refusal = complainOfAccount(activity) ?? complainOfOrganization(activity);
   if (refusal !== null) throw refusal;
 }
 
-/** Why the account may do nothing at all, or null. */
+/** Why the account may do nothing at all; null if it may. */
 export const complainOfAccount = ({ status }: Pick<PartnerActivity, 'status'>): DomainError | null =>
   status === 'active' ? null : new DomainError('AUTH_PARTNER_INACTIVE', `The partner account is ${status}`);
 
-/** Why the account may read and quote but create nothing, or null. */
+/** Why the account may read and quote but create nothing; null if it may. */
 export const complainOfOrganization = ({
   organizationStatus,
 }: Pick<PartnerActivity, 'organizationStatus'>): DomainError | null =>
@@ -27,9 +27,7 @@ export const complainOfOrganization = ({
     ? null
     : new DomainError('AUTH_PARTNER_INACTIVE', `The organization of the partner account is ${organizationStatus}`);
 
-/**
- * Throws RESOURCE_NOT_LINKED for an organization that may change nothing: no partner may collect in its name.
- */
+/** Throws RESOURCE_NOT_LINKED for an organization that may not change anything: no partner may collect in its name. */
 export function refuseClosed(status: OrganizationStatus | null): void {
   if (!mayChangeThings(status)) {
     refuse('RESOURCE_NOT_LINKED', `the organization is ${status}`, { field: 'organization_id' });
@@ -49,9 +47,8 @@ export const refuseNotLinked = (): never =>
   refuse('RESOURCE_NOT_LINKED', 'not linked to this partner account', { field: 'organization_id' });
 
 /**
- * Throws RESOURCE_NOT_LINKED for an organization in whose name the partner may not collect. Called under the lock of
- * the partner's row, which a revocation also takes: so none is missed, and a later one waits until the transaction
- * ends.
+ * Throws RESOURCE_NOT_LINKED for an organization in whose name the partner may not collect. The caller has locked the
+ * partner's row, which a revocation locks too: so none is missed, and later ones wait until the transaction ends.
  */
 export async function refuseUnlinked(
   tx: EntityManager,
@@ -66,8 +63,8 @@ export async function refuseUnlinked(
 }
 
 /**
- * Throws as `refuseInactive` does, and NOT_FOUND when there is no such partner. Waits for a suspension in progress and
- * blocks the next until the transaction ends, as `refuseClosedOrganization` does.
+ * Throws as `refuseInactive` does, and NOT_FOUND for an unknown partner. Waits for a suspension in progress and blocks
+ * the next until the transaction ends.
  */
 export async function refuseInactivePartner(em: EntityManager, partnerId: string): Promise<void> {
   const [row] = await em.execute<{ status: PartnerStatus; organization_status: OrganizationStatus }[]>(

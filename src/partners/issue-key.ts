@@ -20,12 +20,12 @@ interface KeyChange {
 
 interface NewKey extends KeyChange {
   permissions: readonly PartnerPermission[];
-  /** Whether requests also need the second signature; false by default. */
+  /** Whether requests also need the second signature. Default: false. */
   requireSignatureV2?: boolean;
   secrets?: { apiKey: string; signingSecret: string };
 }
 
-/** Only this response contains the secrets. */
+/** A new key with its secrets, returned only once. */
 export interface IssuedKey {
   key: PartnerKey;
   apiKey: string;
@@ -41,8 +41,8 @@ export function issueKey(em: EntityManager, sealer: Sealer, input: NewKey): Prom
 }
 
 /**
- * Issues a successor of a key with the same permissions; the old one works for another 24 hours. Throws
- * KEY_ALREADY_ROTATED for one already revoked or rotated.
+ * Issues a successor of a key with the same permissions; the old key works for another 24 hours. Throws
+ * KEY_ALREADY_ROTATED for a key already revoked or rotated.
  */
 export function rotateKey(em: EntityManager, sealer: Sealer, input: KeyChange & { keyId: string }): Promise<IssuedKey> {
   return em.transactional(async (tx) => {
@@ -76,7 +76,7 @@ export function updateKey(
   });
 }
 
-/** Revokes a key at once; does nothing if it is revoked already. */
+/** Revokes a key at once; does nothing if it is already revoked. */
 export function revokeKey(em: EntityManager, input: KeyChange & { keyId: string }): Promise<PartnerKey> {
   return em.transactional(async (tx) => {
     const key = await lockKey(tx, input);

@@ -9,22 +9,22 @@ import type { KeyClaim } from '../shared/opening.ts';
 
 export interface KeptAnswer {
   status: number;
-  /** The bytes as they were sent. */
+  /** The bytes as sent. */
   body: Buffer;
 }
 
 export type WebhookedResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'instrument';
 
 /**
- * The fingerprint of a request: method, path and its body as canonical JSON, so that formatting does not matter, or its
- * bytes if it cannot be read.
+ * The fingerprint of a request: method, path, and the body as canonical JSON, so that formatting does not matter, or as
+ * bytes if it cannot be parsed.
  */
 export const fingerprintOfRequest = (method: string, path: string, meaning: string | Uint8Array): string =>
   createHash('sha256').update(`${method} ${path}\n`).update(meaning).digest('hex');
 
 type PartnerClaim = Extract<KeyClaim, { partnerId: string }>;
 
-/** The created resource and the first response under a partner's key, each null while there is none. */
+/** The created resource and the first response under a partner's key; each null while there is none. */
 export interface UnderPartnerKey {
   resourceId: string | null;
   answer: KeptAnswer | null;
@@ -36,7 +36,7 @@ const placeOfAnswer = ({ partnerId, keyHash }: PartnerClaim) => ({
   row: partnerKeyRowIdFor(partnerId, keyHash),
 });
 
-/** The content of a key's row. Throws KeysAway when the response's encryption key was lost, as it may be restored. */
+/** Reads a key's row. Throws KeysAway if the response's encryption key was lost, as it may be restored. */
 export async function openUnderKey(sealer: Sealer, claim: PartnerClaim, row: KeyRow | null): Promise<UnderPartnerKey> {
   if (row === null) return { resourceId: null, answer: null };
   const { resource_id: resourceId, answer_status: status, answer_sealed: sealed } = row;
@@ -48,9 +48,9 @@ export async function openUnderKey(sealer: Sealer, claim: PartnerClaim, row: Key
 }
 
 /**
- * Stores the first response under this key, sealed because it may contain a bank account number, in that case under the
+ * Stores the first response under this key, sealed because it may contain a bank account number; if it does, under the
  * order's own key. Returns the response to send and whether it is this one (`first`). A key under which nothing was
- * created stays free. Throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key is attached to another request.
+ * created stays free. Throws REQUEST_IDEMPOTENCY_KEY_REUSED if the key belongs to another request.
  */
 export async function keepSealed(
   em: EntityManager,

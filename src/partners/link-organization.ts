@@ -12,7 +12,7 @@ export interface LinkInput {
   organizationId: string;
 }
 
-/** Links an organization to a partner; one already linked stays so. Throws REQUEST_INVALID for an unknown one. */
+/** Links an organization to a partner; does nothing if already linked. Throws REQUEST_INVALID for an unknown one. */
 export function linkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);
@@ -31,7 +31,7 @@ export function linkOrganization(em: EntityManager, input: LinkInput): Promise<v
 }
 
 /**
- * Revokes an organization's link, and removes the fee rules that name it. Throws NOT_FOUND when not linked,
+ * Revokes an organization's link, and removes the fee rules that name it. Throws NOT_FOUND if not linked,
  * REQUEST_INVALID for the partner's own.
  */
 export function unlinkOrganization(em: EntityManager, input: LinkInput): Promise<void> {

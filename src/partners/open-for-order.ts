@@ -1,18 +1,17 @@
 import type { Place, Sealer } from '../platform/encryption/sealer.ts';
 import { errorCodeOf, refuse } from '../shared/errors.ts';
 
-/** The result of `openForOrder`: the texts, or why they cannot be read. */
+/** The result of `openForOrder`: the texts, or why they cannot be decrypted. */
 export interface OrderTexts<Texts> {
   isOpen: boolean;
-  /** Throws why they cannot be read. */
+  /** Returns the texts, or throws why they cannot be decrypted. */
   read(): Texts;
 }
 
 /**
- * Decrypts what `sealForOrder` sealed for the opening of an order. Called before anything is locked, as the key look-up
- * may be slow; the result is read only when the order is created, as existing, refused and lapsed ones are reported
- * whatever the state of their key. Reading throws REQUEST_IDEMPOTENCY_KEY_REUSED when the key was destroyed, and the
- * error of decrypting.
+ * Decrypts what `sealForOrder` sealed for the opening of an order. Call it before locking anything, as the key look-up
+ * may be slow; call `read` only to create the order, as existing, refused and lapsed orders are reported whatever the
+ * state of their key. `read` throws REQUEST_IDEMPOTENCY_KEY_REUSED if the key was destroyed, or the decryption error.
  */
 export async function openForOrder<Texts>(sealer: Sealer, place: Place, sealed: string): Promise<OrderTexts<Texts>> {
   try {
@@ -30,8 +29,8 @@ function throwUnreadable(error: unknown): never {
 
 /**
  * Seals texts that name the customer or beneficiary of a new payment, payout or refund under its own key. Throws
- * KeysAway, and REQUEST_IDEMPOTENCY_KEY_REUSED when that key was destroyed: the order's id is derived from its
- * idempotency key, which was used so long ago without creating anything.
+ * KeysAway, and REQUEST_IDEMPOTENCY_KEY_REUSED if that key was destroyed: the order's id is derived from its
+ * idempotency key, which was used too long ago without creating anything.
  */
 export async function sealForOrder(sealer: Sealer, place: Place, order: string, texts: object): Promise<string> {
   try {

@@ -37,7 +37,7 @@ const routes = createRouteGroup<Ports>({
   description: 'Administration of partners: keys, fees, limits, linked organizations, webhooks.',
 });
 
-/** The administrators of partners. */
+/** Platform users who may manage partners. */
 export const managesPartners = allow('manage-partner', { userTypes: ['platform'], scope: 'all' });
 const message = z.string();
 const partnerId = z.object({ id: uuid() });
@@ -215,7 +215,7 @@ routes.put(
   },
 );
 
-/** IDR. Far above any real fee; keeps every sum within the range of a column. */
+/** IDR. Far above any real fee; keeps every sum within its column's range. */
 const highestFixedFee = '1000000000000';
 const feeAmount = () =>
   moneyStringOrZero().refine(
@@ -240,7 +240,7 @@ routes.put(
     summary: 'Replace the fee table',
     description:
       'A fee is `fixed` plus `basis_points` of the amount. The most specific rule wins: organization before channel ' +
-      "before method; without a rule it costs 0. The provider's share is internal. " +
+      "before method; without a rule the fee is 0. The provider's share is internal. " +
       'A rule that no permitted amount of its method could satisfy is refused.',
     access: managesPartners,
     params: partnerId,

@@ -8,32 +8,32 @@ import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 
 const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
-**Beginning.** [Start](/docs/partners/start) goes the whole way from a key to a webhook and a payout in fifteen minutes. Then:
+**Beginning.** [Start](/docs/partners/start) takes you from a key to a webhook and a payout in fifteen minutes. Then:
 [concepts](/docs/partners/concepts), [reusable numbers](/docs/partners/instruments), [batches](/docs/partners/batches),
 [testing](/docs/partners/testing), [webhooks](/docs/partners/webhooks), [going live](/docs/partners/going-live),
 [clients](/docs/sdk).
 
 **Trying it out.** Under *Authentication*, enter the API key as the bearer token of *partnerKey* and the **signing secret**
-as the value of *partnerSignature*; then choose *Test Request* at an operation. This page signs each request in your
-browser and sends only the signatures. It keeps neither: both are gone when you close or reload it. Use a key of a sandbox,
-never one of production.
+as the value of *partnerSignature*; then choose *Test Request* on an operation. This page signs each request in your
+browser and sends only the signatures. It stores neither key nor secret: both are lost when you close or reload it.
+Use a sandbox key, never a production key.
 
 **Code samples** read the address of the API, the key and the signing secret from \`AMANAH_API_URL\`, \`AMANAH_API_KEY\` and
 \`AMANAH_SIGNING_SECRET\`, and send both signatures. The clients for TypeScript and Python sign, retry and verify webhooks
-by themselves.
+for you.
 
 **Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256 of the raw body under the
-signing secret, of the empty string without a body. Every call needs it. Send a second signature beside it, which covers the
-whole request, so that a recorded one cannot be sent again later or elsewhere:
+signing secret, or of the empty string. Every call needs it. Also send a second signature, which covers the
+whole request, so that a recorded request cannot be replayed later or elsewhere:
 \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, the HMAC-SHA256 over five lines, joined by line feeds (0x0A, none at
-the end): \`t\`, method, path with query as sent, idempotency key or empty, hex SHA-256 of the body. Where it is sent it must
-be right, and at most five minutes old. Refunds, cancellations, webhooks and keys demand it; a key may demand it
-everywhere, and only such a key keeps a recorded request from being sent again under another idempotency key. Where an
-operation takes no idempotency key, each signature is taken once: sign a repetition anew, with a later second.
+the end): \`t\`, method, path with query as sent, idempotency key or empty, hex SHA-256 of the body. If sent, it must
+be correct and at most five minutes old. Refunds, cancellations, webhooks and keys require it; a key may require it
+everywhere, and only such a key prevents replaying a recorded request under another idempotency key. If an
+operation takes no idempotency key, each signature is accepted once: sign a retry again, with a later time.
 
-**Idempotency.** Creating takes \`X-Idempotency-Key\`, 8 to 128 characters. The same key with the same request answers the
-first answer again, with \`Idempotency-Replayed: true\`, for at least 30 days. After a 503, a 504 or no answer at all, repeat
-under the same key and never under another.
+**Idempotency.** Creating requires \`X-Idempotency-Key\`, 8 to 128 characters. The same key and request return the
+first response, with \`Idempotency-Replayed: true\`, for at least 30 days. After a 503, a 504 or no response, retry
+with the same key, never with another.
 
 **What a status means.** Stop polling at \`is_final\`. A payout that \`succeeded\` is final for you to act on; if the bank
 returns the money later it becomes \`reversed\`, and its net is available again.
@@ -49,8 +49,8 @@ export type PartnerDocument = Described & {
 };
 
 /**
- * The OpenAPI document for partners: their operations, grouped in the order of their work, with code samples, and
- * webhooks, and the error catalogue.
+ * The OpenAPI document for partners: their operations, grouped in the order of their work, with code samples; the
+ * webhooks; and the error catalogue.
  */
 export function buildPartnerDocument(
   routeGroups: readonly RouteGroup[],

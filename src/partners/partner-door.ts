@@ -20,18 +20,18 @@ import type { PartnerPermission } from './partner.ts';
 import { keepRefusalAtDoor } from './refuse-at-door.ts';
 import { refuseMalformedProof } from './refuse-malformed-proof.ts';
 
-/** The request that runs under one idempotency key of one partner in this process. */
+/** The running request under one idempotency key of one partner in this process. */
 interface Running {
   fingerprint: string;
   outcome: Promise<Answer>;
 }
 
 /**
- * The door of `/v1/partners`. The order of its checks: headers, key and signatures over the bytes received, whether the
- * signature was used before, account active, permission, idempotency key (absent, malformed, replay or reuse); where
- * nothing was created under the key yet, the status of the partner's organization; then the route validates and does
- * its work. Every success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is stored
- * and replayed.
+ * Handles requests to `/v1/partners`. Checks in this order: headers, key and signatures over the bytes received, reuse
+ * of the signature, account active, permission, idempotency key (absent, malformed, replay or reuse); if nothing was
+ * created under the key yet, the status of the partner's organization; then the route validates the request and handles
+ * it. Every success becomes `{ data, request_id }`; the first success or PROVIDER_REFUSED under a key is stored and
+ * replayed.
  */
 export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']> {
   const authenticate = createPartnerAuthentication(sealer);
@@ -63,20 +63,20 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const { status: _, organizationStatus: __, ...known } = partner;
     if (!request.idempotent) {
       const made = await proceed({ ...known, idempotency: null });
-      // A streamed body has its own envelope.
+      // A streamed body already has its envelope.
       return made.body instanceof Readable ? made : envelope(made, requestId);
     }
 
     const key = readKey(request);
     const keyHash = hashKey(key);
-    // A body that cannot be read is compared by its bytes; the route refuses it later.
+    // Unparseable bodies are compared by their bytes; the route refuses them later.
     const meaning = await request.readBody().then(canonicalJson, () => body);
     // A path with or without a trailing slash is the same route.
     const fingerprint = fingerprintOfRequest(ctx.method, ctx.path.replace(/\/$/, ''), meaning);
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);
-      // Another request runs under the same key: if it is refused, the key is free again; otherwise it is used.
+      // Wait for another request under the same key: if it is refused, the key is free again.
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
@@ -94,7 +94,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
   };
 }
 
-/** Why an authenticated partner may not use the route, or null. */
+/** Why an authenticated partner may not use the route; null if it may. */
 function refusalOf(
   partner: AuthenticatedPartner,
   { access }: Pick<PartnerRequestContext, 'access'>,
@@ -130,7 +130,10 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
   idempotency: Omit<KeyedRequest, 'resourceId' | 'stamp'>;
 };
 
-/** `closed` is why nothing new may be created; accepted requests continue, and their keys still return responses. */
+/**
+ * Answers a request under its key once. `closed`: why nothing new may be created; accepted requests still continue, and
+ * their keys still return responses.
+ */
 async function answerOnce(
   sealer: Sealer,
   request: PartnerRequestContext,
@@ -159,7 +162,7 @@ async function answerOnce(
   return kept.first ? answer(kept.status, kept.body) : replay(kept);
 }
 
-/** The id of the order whose beneficiary or metadata this response shows; otherwise null. */
+/** The id of the order whose beneficiary or metadata this response shows, or null. */
 function orderShownIn(body: unknown): string | null {
   const shown = shownOrder.safeParse(body);
   return shown.success ? shown.data.id : null;
@@ -169,7 +172,7 @@ const shownOrder = z.union([
   z.object({ id: z.uuid(), metadata: z.looseObject({}) }),
 ]);
 
-/** `{ data, request_id }` as bytes, sent and stored identically. */
+/** `{ data, request_id }` as bytes; the same bytes are sent and stored. */
 function envelope({ status, body, headers }: Answer, requestId: string): Answer & { body: Buffer } {
   const bytes = Buffer.from(JSON.stringify({ data: body, request_id: requestId }));
   return { ...answer(status, bytes, headers), body: bytes };
@@ -182,10 +185,10 @@ const asReplay = ({ status, body, headers }: Answer): Answer =>
 
 /**
  * Accepts a correct signature over a whole request once, so that a write without an idempotency key cannot be replayed.
- * Throws AUTH_INVALID_CREDENTIALS for one that was used (docs/contract.md 8).
+ * Throws AUTH_INVALID_CREDENTIALS for a used signature (docs/contract.md 8).
  */
 async function takeSignature(em: EntityManager, signature: string): Promise<void> {
-  // A signature's digest includes its time. Upper and lower case are the same signature.
+  // A signature's digest includes its time. Case does not matter.
   const digest = signature.slice(-64).toLowerCase();
   const taken = await em.execute<unknown[]>(
     'insert into used_signatures (digest) values (?) on conflict do nothing returning 1',

@@ -22,6 +22,6 @@ const PartnerKeySchema = defineEntity({
   },
 });
 
-/** An API key: only its hash is stored; its signing secret is sealed. */
+/** An API key, stored as a hash; its signing secret is sealed. */
 export class PartnerKey extends PartnerKeySchema.class {}
 PartnerKeySchema.setClass(PartnerKey);

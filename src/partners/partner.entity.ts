@@ -26,6 +26,6 @@ const PartnerSchema = defineEntity({
   },
 });
 
-/** An integrator that collects and pays out. Its three payout limits are all set or all null. */
+/** An integrator that collects and pays out. Its three payout limits are either all set or all null. */
 export class Partner extends PartnerSchema.class {}
 PartnerSchema.setClass(Partner);

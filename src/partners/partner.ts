@@ -1,6 +1,6 @@
 import { anyToAny, type StatusOf, statusLaw } from '../shared/status-law.ts';
 
-/** Pure facts about partners (docs/contract.md 8). Operators set the status. */
+/** Statuses, permissions and events of partners (docs/contract.md 8). Operators set the status. */
 export const partnerLaw = statusLaw({
   initial: ['pending'],
   transitions: anyToAny(['pending', 'active', 'suspended']),
@@ -28,7 +28,7 @@ export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 
-/** The outcomes of payments, payouts and refunds, relevant to every partner. */
+/** The outcomes of payments, payouts and refunds; every partner needs them. */
 export const outcomeEvents = [
   'payment.succeeded',
   'payment.failed',
@@ -51,9 +51,9 @@ export const webhookEvents = [
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** Stands for every event, including those added later. */
+/** Subscribes to every event, including those added later. */
 export const allEvents = '*';
-/** The values that an endpoint may list. */
+/** The values that an endpoint may subscribe to. */
 export const askableEvents = [...webhookEvents, allEvents] as const;
 export type AskedEvent = (typeof askableEvents)[number];
 
@@ -66,5 +66,5 @@ export type WebhookType = (typeof webhookTypes)[number];
 /** Hours for which a rotated key or webhook secret still works. */
 export const rotationOverlapHours = 24;
 
-/** The longest that the net of a paid payment may wait in `pending`. */
+/** The longest settlement delay: how long the net of a paid payment may stay in `pending`. */
 export const longestSettlementDelayHours = 8760;

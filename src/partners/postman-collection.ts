@@ -11,7 +11,7 @@ interface Operation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { example?: unknown }> };
 }
-/** The part of the partners' document that is read. */
+/** The parts of the partners' document that the collection uses. */
 export interface Described {
   info: { title: string };
   servers: { url: string }[];
@@ -32,7 +32,7 @@ const hmac = (text) => CryptoJS.HmacSHA256(text, secret).toString();
 pm.request.headers.upsert({ key: 'x-partner-signature', value: hmac(body) });
 pm.request.headers.upsert({ key: 'x-partner-signature-v2', value: 't=' + time + ',v1=' + hmac(whole) });`;
 
-/** The partners' document as a collection of Postman (format 2.1): a folder for each group, each request with its example. */
+/** The partners' document as a Postman collection (format 2.1): a folder per group, each request with its example. */
 export function postmanCollection({ info, servers, paths }: Described): object {
   const requests = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),

@@ -4,13 +4,13 @@ import { allEvents, askableEvents } from './partner.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 import { disabledReasons, webhookEndpointLaw } from './webhook-endpoint.ts';
 
-/** An endpoint, and the ids of the partner's other endpoints with the same URL; each gets its own webhooks. */
+/** An endpoint, and the ids of the partner's other endpoints with the same URL, each of which gets its own webhooks. */
 export interface TwinnedEndpoint {
   endpoint: WebhookEndpoint;
   twins: string[];
 }
 
-/** An endpoint's subscriptions: some events by name, or all. */
+/** An endpoint's subscriptions: named events, or all. */
 export const askedEvents = () =>
   z
     .array(z.enum(askableEvents))

@@ -52,7 +52,7 @@ export const presentIssuedKey = ({ key, apiKey, signingSecret }: IssuedKey) => (
   signing_secret: signingSecret,
 });
 
-/** A partner account with everything around it. */
+/** A partner account with its keys, fees, links, endpoints and accounts. */
 export const presentPartnerDetail = (
   partner: Partner,
   { keys, organizationIds, endpoints }: Awaited<ReturnType<typeof describePartner>>,

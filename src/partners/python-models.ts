@@ -18,8 +18,8 @@ const pascal = (words: string): string =>
   words.replace(/(?:^|[^a-zA-Z])([a-zA-Z])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * The schemas of the models by name: those of the document, and for each operation its `…Body`, `…Query` and `…Answer`
- * (the `data` of its response) if the document has them without a name.
+ * The schemas of the models by name: the document's own, and each operation's unnamed `…Body`, `…Query` and `…Answer`
+ * (the `data` of its response).
  */
 function namedSchemas({ paths, webhooks, components }: Described): Map<string, Schema> {
   const schemas = new Map(Object.entries(components.schemas));
@@ -51,12 +51,12 @@ const plain: Readonly<Record<string, string>> = {
   boolean: 'bool',
   null: 'None',
 };
-/** Python's own names. */
+/** Reserved words of Python. */
 const keywords = new Set(['from']);
 const literal = (value: unknown): string =>
   value === true ? 'True' : value === false ? 'False' : JSON.stringify(value);
 
-/** The module of the Python client with the document's types as typed dictionaries. */
+/** The Python client's module with the document's types as typed dictionaries. */
 export function printPythonModels(document: object): string {
   const described: Described = JSON.parse(JSON.stringify(document));
   const printed: string[] = [];
@@ -76,7 +76,7 @@ export function printPythonModels(document: object): string {
     return plain[String(schema.type)] ?? 'Any';
   };
 
-  /** Prints a class, after those that it uses; returns its name. */
+  /** Prints a class after the classes that it uses; returns its name. */
   const declare = ({ properties = {}, required = [] }: Schema, name: string): string => {
     const fields = Object.entries(properties).map(([field, schema]) => {
       const type = typeOf(schema, name + pascal(field));

@@ -13,7 +13,7 @@ const statusUrlOf = (id: string) => ({ payment_id: id, status_url: `/v1/partners
 
 const instrumentUrlOf = (id: string) => ({ instrument_id: id, status_url: `/v1/partners/instruments/${id}` });
 
-/** The refusal of a body without a required field, or with an unknown one if none is required. */
+/** The refusal of a body that lacks a required field, or has an unknown field if none is required. */
 function refusedBody(route: Route): DomainError {
   const schema = bodyOf(route);
   for (const body of [{}, { amount: '1' }]) {

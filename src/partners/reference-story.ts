@@ -251,9 +251,10 @@ const operations: Readonly<Record<string, OperationExample>> = {
 };
 
 /**
- * The examples of the partners' reference. They tell one story, of a partner whose settlement delay is 0: an endpoint for
- * webhooks, a quote, a payment that the customer pays, its webhooks, a payout that arrives, and the statement of that
- * day; beside it a payment that is cancelled, and a part of the first one refunded on the next day. Ids and amounts are the same throughout.
+ * The examples of the partners' reference. They follow a partner without a settlement delay: a webhook endpoint, a
+ * quote, a payment that the customer pays, its webhooks, a payout that succeeds, and that day's statement; also a
+ * payment that is cancelled, and a partial refund of the first payment the next day. Ids and amounts are the same
+ * throughout.
  */
 export const partnerStory: WrittenExamples = {
   operations,

@@ -14,9 +14,9 @@ export const aboutPayouts =
   "Money from the partner's balance to a bank account: reserved first, then sent under one key, so that it is paid " +
   'once.';
 export const aboutWebhooks =
-  'The endpoints of this partner for webhooks: at most ten, each with its own secret and subscriptions. An event ' +
-  'goes to every enabled endpoint that asks for it, as a delivery of its own. What became of each delivery, and how ' +
-  'to have it sent again.';
+  'The webhook endpoints of this partner: at most ten, each with its own secret and subscriptions. An event ' +
+  'goes to every enabled endpoint that subscribes to it, as a separate delivery. Also shows the result of each ' +
+  'delivery, and sends it again on request.';
 
 /** The groups of the paths under `/v1/partners/`, in the order of a partner's work. */
 const groups: readonly { name: string; description: string; covers: RegExp }[] = [
@@ -68,7 +68,9 @@ const groups: readonly { name: string; description: string; covers: RegExp }[] =
 ];
 const events = { name: 'Events', description: "The webhooks that the service posts to this partner's endpoints." };
 
-/** Groups the operations of the partners' document in the order of their work; throws when one is in no group. */
+/**
+ * Groups the operations of the partners' document in the order of their work. Throws if an operation is in no group.
+ */
 export function groupByWork(document: Tagged): void {
   for (const [path, operations] of Object.entries(document.paths)) {
     const within = path.replace(`${partnerPrefix}/`, '');

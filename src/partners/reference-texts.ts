@@ -1,4 +1,4 @@
-/** The statuses of resources with several schema names. */
+/** Status descriptions of resources that have several schemas. */
 const statusOf = {
   payment: '`pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`.',
   payout:
@@ -10,7 +10,7 @@ const statusOf = {
   delivery: '`pending` while it is retried, `delivered` after a 2xx, `parked` after three days of attempts.',
 };
 
-/** The order of checks on a partner's call, which decides between several refusals. */
+/** The order of the checks on a partner's call; the first that fails decides the refusal. */
 export const orderOfChecks =
   'API key and signature, account active, permission, idempotency key (absent, malformed, replay or reuse), body and ' +
   'channel table, linked organization, payouts suspended, limits, balance. The rate limit comes before them all.';
@@ -88,7 +88,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
     'that reaches the bank must be whole rupiah.',
   'listPayouts.status': 'Only items with this status.',
   'listPayouts.external_ref': 'Only items with exactly this reference of yours.',
-  'listPayouts.reference': 'Only the one with this reference of the platform.',
+  'listPayouts.reference': 'Only the payout with this platform reference.',
 
   // Refunds
   'Refund.status': statusOf.refund,

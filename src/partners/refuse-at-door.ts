@@ -18,7 +18,7 @@ interface Made {
   idFor: (partnerId: string, key: string) => string;
 }
 
-/** The resource that a route with an idempotency key creates, by its permission. */
+/** The resource created by a route with an idempotency key, by the route's permission. */
 const makes: Partial<Record<PartnerPermission, readonly [Made, ...Made[]]>> = {
   'request-payout': [
     { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
@@ -32,8 +32,8 @@ const makes: Partial<Record<PartnerPermission, readonly [Made, ...Made[]]>> = {
 };
 
 /**
- * Records that an authenticated partner's request was refused under its idempotency key, before the refusal is sent: an
- * earlier request under that key may still be running, and creates nothing after this. Returns whether it had already
+ * Records, before the refusal is sent, that an authenticated partner's request was refused under its idempotency key:
+ * an earlier request under the key may still be running and then creates nothing. Returns whether it had already
  * created something.
  */
 export async function keepRefusalAtDoor(
@@ -52,7 +52,7 @@ export async function keepRefusalAtDoor(
     return null;
   };
   const asked = (await findOne(em.fork())) ?? kinds[0];
-  // For any body.
+  // An empty fingerprint matches any body.
   const claim = { partnerId, keyHash: hashKey(key), fingerprint: '' };
   try {
     await refuseOnce(em, { resourceId: idOf(asked), kind: asked.kind, claim, number: null }, findOne, refusal);

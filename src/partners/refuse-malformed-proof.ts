@@ -17,8 +17,8 @@ function refuseProof(message: string): never {
 }
 
 /**
- * Refuses headers that cannot be valid for any key and secret, with the reason. It reads nothing else, so the error
- * reveals nothing about a key.
+ * Refuses headers that cannot be valid for any key and secret, with the reason. Looks up no key, so the error reveals
+ * nothing about one.
  */
 export function refuseMalformedProof({ authorization, signature, signatureV2 }: ProofHeaders): void {
   if (!authorization) refuseProof(missingAuthorization);

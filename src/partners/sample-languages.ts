@@ -8,14 +8,14 @@ export interface Prepared {
   target: string;
   /** Empty for a call without a body. */
   body: string;
-  /** The idempotency key, empty without one. */
+  /** The idempotency key; empty without one. */
   key: string;
-  /** Headers with a fixed value, besides the key and the signatures. */
+  /** Headers with fixed values, besides key and signatures. */
   fixed: [name: string, value: string][];
 }
 
 const singleQuoted = (text: string, quote: string): string => `'${text.replaceAll("'", quote)}'`;
-/** In a shell a quote cannot be escaped: the string ends, and begins again after it. */
+/** A quote inside a shell string ends the string, is escaped, and starts a new one. */
 const inShell = (text: string): string => singleQuoted(text, "'\\''");
 const inScript = (text: string): string => singleQuoted(text.replaceAll('\\', '\\\\'), "\\'");
 const inGo = (text: string): string => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { crc32, gzipSync } from 'node:zlib';
 import { printPythonModels } from './python-models.ts';
 
-/** The clients' sources; a package is built when one is requested, so that it matches this API. */
+/** The clients' sources. Packages are built on request, so that they match this API. */
 export const sdkSource = join(import.meta.dirname, '..', '..', 'sdk');
-/** Files of the repository only. */
+/** Files that stay in the repository. */
 const notPacked = new Set(['build.ts', 'generate.ts']);
 
 interface File {
@@ -21,12 +21,12 @@ const { name, version, description, license, engines } = JSON.parse(read('packag
 export const npmPackage = `${name}-${version}.tgz`;
 export const wheel = `amanah_partner-${version}-py3-none-any.whl`;
 
-/** A package for npm: each module as JavaScript, with its source beside it for the types. */
+/** A package for npm: each module as JavaScript, with its source next to it for the types. */
 export function packForNpm(): Buffer {
   const sources = readdirSync(sdkSource).filter((entry) => entry.endsWith('.ts') && !notPacked.has(entry));
   const files = sources.flatMap((entry) => {
     const text = read(entry).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
-    // For its types, which must not depend on the compiler settings of the reader's project.
+    // For its types, which must not depend on the reader's compiler settings.
     const types = text.startsWith('#!') ? [] : [file(`dist/${entry}`, `// @ts-nocheck\n${text}`)];
     return [file(`dist/${entry.replace(/ts$/, 'js')}`, stripTypeScriptTypes(text)), ...types];
   });
@@ -81,7 +81,7 @@ const block = 512;
 const padded = (bytes: Buffer): Buffer =>
   Buffer.concat([bytes, Buffer.alloc((block - (bytes.length % block)) % block)]);
 
-/** A gzipped tar (ustar) of regular files under `package/`, the same bytes at any time. */
+/** A gzipped tar (ustar) of regular files under `package/`. Reproducible. */
 function tarball(files: readonly File[]): Buffer {
   const parts = files.flatMap(({ path, bytes }) => {
     const header = Buffer.alloc(block);
@@ -103,7 +103,7 @@ function tarball(files: readonly File[]): Buffer {
   return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * block)]));
 }
 
-/** A zip of files as they are, not compressed, dated 1980. */
+/** An uncompressed zip, with all files dated 1980. */
 function archive(files: readonly File[]): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];

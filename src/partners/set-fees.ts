@@ -29,8 +29,8 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
 
 /**
  * Replaces a partner's whole fee table (amounts in IDR, scale 4). Throws REQUEST_INVALID for two rules about the same
- * method, channel and organization, an unknown channel or bank, an organization that is not linked, and a rule that
- * could never apply: a payout rule with an organization, or one that leaves nothing of any amount.
+ * method, channel and organization, an unknown channel or bank, an unlinked organization, and a rule that could never
+ * apply: a payout rule with an organization, or one whose fee takes every amount.
  */
 export function setFees(
   em: EntityManager,
@@ -79,7 +79,7 @@ async function refuseUnknown(em: EntityManager, partnerId: string, fees: FeeRow[
     if (channel !== null && !known.some((row) => row.method === method && row.channel === channel)) {
       refuse('REQUEST_INVALID', `${place}.channel: ${method} has no ${channel}`);
     }
-    // A payout is for the partner itself: it names no organization.
+    // A payout is for the partner itself and names no organization.
     if (organization_id !== null && method === 'payout') {
       refuse('REQUEST_INVALID', `${place}.organization_id: a payout has no organization`);
     }
@@ -98,7 +98,7 @@ export async function refuseHopeless(em: EntityManager, mode: FeeMode, fees: Fee
     'select method, channel_code as channel, maximum_amount as most from payment_channels',
   );
   for (const [index, { method, channel, ...rule }] of fees.entries()) {
-    // A payout's reservation has no maximum, so a part of it can always reach the bank, unless the fee is all of it.
+    // A payout's reservation has no maximum, so some of it can always reach the bank, unless the fee takes it all.
     const possible =
       method === 'payout'
         ? mode === 'ADDED' || rule.basis_points < 10_000

@@ -7,18 +7,18 @@ const signedAt = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/i;
 const hexDigest = /^[0-9a-f]{64}$/i;
 const noSignature = Buffer.alloc(32);
 
-/** Whether a text has the form of a signature of a body: 64 hexadecimal digits. */
+/** Whether a text has the form of a body signature: 64 hexadecimal digits. */
 export const isHexDigest = (text: string): boolean => hexDigest.test(text);
 
-/** The time (seconds since 1970) that a second signature names; null when the header does not have its form. */
+/** The time (seconds since 1970) in a second signature; null if the header is malformed. */
 export function secondSignatureTime(header: string): number | null {
   const at = signedAt.exec(header)?.[1];
   return at === undefined ? null : Number(at);
 }
 
 /**
- * Whether `signature` (hex of either case) is the HMAC-SHA256 of exactly these bytes, keyed by the signing secret's text. Constant time: a missing, malformed
- * or wrong signature costs the same work.
+ * Whether `signature` (hex of either case) is the HMAC-SHA256 of exactly these bytes, keyed by the signing secret's
+ * text. Constant time: a missing, malformed or wrong signature costs the same work.
  */
 export function isSignatureOf(secret: string, body: Uint8Array, signature: string): boolean {
   const expected = createHmac('sha256', secret).update(body).digest();
@@ -27,12 +27,12 @@ export function isSignatureOf(secret: string, body: Uint8Array, signature: strin
   return timingSafeEqual(expected, given) && wellFormed;
 }
 
-/** The request data that the second version of the signature covers. */
+/** What the second version of the signature covers. */
 export interface SignedRequest {
   method: string;
   /** Path and query, exactly as sent. */
   target: string;
-  /** The header `x-idempotency-key`, empty when there is none. */
+  /** The header `x-idempotency-key`; empty if not sent. */
   idempotencyKey: string;
   body: Uint8Array;
 }
@@ -49,7 +49,7 @@ export const signRequest = (secret: string, at: number, request: SignedRequest):
 
 /**
  * Whether `header` is the second version's signature of exactly this request, made at most five minutes before or after
- * `now` (seconds since 1970). A malformed, old or wrong one costs the same work.
+ * `now` (seconds since 1970). A malformed, old or wrong signature costs the same work.
  */
 export function isSignatureOfRequest(secret: string, request: SignedRequest, header: string, now: number): boolean {
   const [, at = '0', hex] = signedAt.exec(header) ?? [];

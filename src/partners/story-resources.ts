@@ -1,6 +1,6 @@
 import { payoutReferenceOf } from '../shared/ids.ts';
 
-/** The resources in the examples of the partners' reference; reference-story.ts tells their story. */
+/** The resources in the examples of the partners' reference; see reference-story.ts. */
 export const endpointId = '019bba56-a840-7c3e-9a51-3f1d0c8e7b24';
 export const paymentId = '019bbf98-8f08-7a16-8d02-6b7f3c9e1a55';
 export const openPaymentId = '019bbf9e-1c60-7b42-9e37-0a4d8f2c6b13';

@@ -19,10 +19,10 @@ const told = (type: WebhookType, timestamp: string, version: number, data: objec
   timestamp,
   data: { ...data, version },
 });
-/** The webhook of the payment that the story follows. */
+/** The webhook of the story's first payment. */
 export const paymentSucceeded = told('payment.succeeded', '2026-01-15T03:02:10.000Z', 1, paidPayment);
 
-/** The body of each webhook, about the resources of the story. */
+/** The body of each webhook, about the story's resources. */
 export const storyWebhooks: Readonly<Record<WebhookType, { data: object; test?: true }>> = {
   'payment.succeeded': paymentSucceeded,
   'payment.failed': told('payment.failed', '2026-01-15T03:07:40.000Z', 1, declinedPayment),

@@ -28,10 +28,10 @@ const shapeOf = (types: readonly TimelineItem['type'][]) =>
   });
 
 export const TimelineShape = shapeOf(timelineTypes).meta({ id: 'PartnerTimeline' });
-/** Set for payouts that may wait for people of the platform. */
+/** Set for payouts that may need operators' approval. */
 export const DecidedTimelineShape = shapeOf([...timelineTypes, 'decision']).meta({ id: 'WithdrawalTimeline' });
 
-/** The timeline as partners read it: items oldest first, and what happens next and when. */
+/** The timeline as shown to partners: items oldest first, and what happens next and when. */
 export function presentTimeline(items: readonly TimelineItem[], next: { at: Date | null; text: string } | null) {
   return {
     items: items
@@ -41,7 +41,7 @@ export function presentTimeline(items: readonly TimelineItem[], next: { at: Date
   };
 }
 
-/** The first 50 callbacks about a payment or payout; the provider's answers to our own requests are listed separately. */
+/** The first 50 callbacks about a payment or payout; omits the provider's answers to our own requests. */
 export async function findCallbackItems(
   em: EntityManager,
   { id, created_at }: { id: string; created_at: Date },
@@ -58,7 +58,7 @@ export async function findCallbackItems(
   }));
 }
 
-/** The webhooks about a payment or payout, one for each endpoint, with the state of their delivery. */
+/** The webhooks about a payment or payout, one per endpoint, with their delivery state. */
 export async function findWebhookItems(
   em: EntityManager,
   resourceType: WebhookedResource,
@@ -91,7 +91,7 @@ export async function findWebhookItems(
 }
 
 /**
- * The destination of a webhook, in words. Only the host: the rest of a URL may be secret, and keys that may not read
- * endpoints can read this.
+ * The destination of a webhook, in words. Only the host: the rest of a URL may be secret, and keys without permission
+ * to read endpoints can read this.
  */
 const placeOf = (url: string | null): string => (url === null ? 'an endpoint that was deleted' : new URL(url).host);

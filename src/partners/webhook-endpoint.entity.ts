@@ -15,7 +15,7 @@ const WebhookEndpointSchema = defineEntity({
     disabled_at: p.datetime().nullable(),
     /** When requests to it began to fail. */
     failing_since: p.datetime().nullable(),
-    /** Whether it is the one that the operators' `PUT webhook` sets. */
+    /** Whether operators set it by `PUT webhook`. */
     set_by_operator: p.boolean().default(false),
     tests: p.integer().default(0),
     secret_sealed: p.text(),

@@ -8,14 +8,14 @@ export const webhookEndpointLaw = statusLaw({
 });
 export type WebhookEndpointStatus = StatusOf<typeof webhookEndpointLaw>;
 
-/** Why an endpoint is disabled: on request, or because no request to it succeeded for three days. */
+/** Why an endpoint is disabled: on request, or because no delivery succeeded for three days. */
 export const disabledReasons = ['requested', 'failing'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** Maximum endpoints of one partner, including the one that operators set. */
+/** Maximum endpoints of one partner, including the one set by operators. */
 export const mostEndpoints = 10;
 
-/** A secret that signs beside its successors for a while. */
+/** An earlier secret, which still signs for a while. */
 export interface EarlierSecret {
   secret: string;
   /** ISO 8601, by the database's clock. */
@@ -25,7 +25,7 @@ export interface EarlierSecret {
 /** Maximum earlier secrets that sign in addition to the newest; each adds a signature to every request. */
 export const mostEarlierSecrets = 4;
 
-/** The place of an endpoint's sealed secrets. */
+/** Where an endpoint's secrets are sealed. */
 export const endpointSecretPlace = (
   row: string,
   column: 'secret_sealed' | 'earlier_secrets_sealed' = 'secret_sealed',

@@ -1,6 +1,4 @@
-/**
- * When to poll the provider: a callback may be lost, and then only polling finds the outcome. Milliseconds everywhere.
- */
+/** When to poll the provider: if a callback is lost, only polling finds the outcome. All in milliseconds. */
 
 import { budgets } from './budgets.ts';
 
@@ -8,7 +6,7 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** How often something that waits for people's decision is checked without a hint. */
+/** How often to check, without a hint, something that waits for people's decision. */
 export const decisionLookMs = 6 * hourMs;
 
 // Payments, whose payers have hours or days.
@@ -28,9 +26,9 @@ export const paymentWaitMs = (round: number, { callbacksCome = false } = {}): nu
 const longestInstrumentWaitMs = 5 * minuteMs;
 
 /**
- * How long to wait, from `now`, before requesting again an instrument that was first requested at `since`: the duration
- * of an attempt, plus a pause about as long as the time so far, up to the longest. Shortened to end at the deadline.
- * All instants are epoch milliseconds.
+ * How long to wait, from `now`, before requesting again an instrument first requested at `since`: the duration of an
+ * attempt, plus a pause about as long as the time so far, up to the maximum. Ends at the deadline at the latest. All
+ * times are epoch milliseconds.
  */
 export function instrumentWaitMs({ since, deadline, now }: { since: number; deadline: number; now: number }): number {
   const pause = Math.min(Math.max(now - since, 0) + secondMs, longestInstrumentWaitMs);
@@ -43,9 +41,9 @@ export function instrumentWaitMs({ since, deadline, now }: { since: number; dead
 export const settlingBoundMs = 10 * minuteMs;
 
 /**
- * How long to wait at `now` while the provider reports paid or pending and nothing can be settled, by how long it has
- * done so: 5 seconds at first, growing to 30, and hourly after ten minutes. Shortened to end at the deadline. All
- * instants are epoch milliseconds.
+ * How long to wait at `now` while the provider reports paid or pending and nothing can be settled, by how long that has
+ * lasted: 5 seconds at first, growing to 30, then hourly after ten minutes. Ends at the deadline at the latest. All
+ * times are epoch milliseconds.
  */
 export function settlingWaitMs({ since, deadline, now }: { since: number; deadline: number; now: number }): number {
   const elapsed = now - since;
@@ -56,7 +54,7 @@ export function settlingWaitMs({ since, deadline, now }: { since: number; deadli
 
 // Payouts whose money the bank has, or may have.
 
-/** A payout that is unknown for this long is marked for operators (docs/contract.md 8); polling continues. */
+/** After this long with an unknown outcome a payout is marked for operators (docs/contract.md 8); polling continues. */
 export const operatorsAfterMs = 10 * minuteMs;
 
 /**
@@ -68,27 +66,28 @@ export function payoutWaitMs(elapsedMs: number): number {
   return Math.round(Math.max(wait, 5 * secondMs));
 }
 
-/** The longest wait after the provider rate-limits us, unless it demands a longer one. */
+/** The longest wait after the provider rate-limits us, unless it demands more. */
 const longestRestWaitMs = 30 * secondMs;
 
-/** Like `payoutWaitMs`, when calls to the provider must pause for `restMs`; 0 means no limit. */
+/** `payoutWaitMs` if calls to the provider must pause for `restMs`; 0 means no limit. */
 export function nextPayoutWaitMs(elapsedMs: number, restMs: number): number {
   const wait = payoutWaitMs(elapsedMs);
   return restMs > 0 ? Math.max(restMs, Math.min(wait, longestRestWaitMs)) : wait;
 }
 
-/** A pending payout that is this late with asking has lost its workflow, which the sweep restarts. */
+/** A pending payout polled this late has lost its workflow; the sweep restarts it. */
 export const overdueGraceMs = 5 * minuteMs;
 
 /**
- * After success, or failure by an operator, the provider is asked again at these ages, as a success may be reversed.
+ * Ages at which the provider is asked again after a success, or a failure set by an operator: a success may be
+ * reversed.
  */
 const laterLooksMs = [30 * secondMs, hourMs, 24 * hourMs, 72 * hourMs] as const;
 
 /** How long until a check of a final payout is repeated if the provider did not answer. */
 export const unansweredLookMs = hourMs;
 
-/** When to check a final payout again; null when no more checks are due. */
+/** When to check a final payout again; null if no more checks are due. */
 export function nextPayoutLookAt(finalizedAt: Date, now: Date): Date | null {
   const age = now.getTime() - finalizedAt.getTime();
   const next = laterLooksMs.find((look) => look > age);

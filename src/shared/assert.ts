@@ -3,7 +3,7 @@ export function assert(condition: unknown, belief: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${belief}`);
 }
 
-/** The value, which must be there. */
+/** Returns the value; throws if it is null or undefined. */
 export function must<T>(value: T | null | undefined, belief: string): T {
   if (value === null || value === undefined) throw new Error(`assertion failed: ${belief}`);
   return value;

@@ -1,20 +1,20 @@
 /**
- * Every time-out of the product, in milliseconds, and their order. The waits of clients are fixed; the rest follows
- * from them. Pure, because workflows import it.
+ * Every time-out of the product, in milliseconds, and their order. The clients' waits are fixed; the rest follows from
+ * them. Pure, because workflows import it.
  */
 const second = 1000;
 const minute = 60 * second;
 
 /** The longest waits of requests. The first three are promised to clients. */
 const requests = {
-  /** Until a 503 when the database or Temporal is down. */
+  /** Until a 503 if the database or Temporal is down. */
   away: 3 * second,
-  /** Until a payment is answered `PENDING` when the provider is silent. */
+  /** Until a payment is answered `PENDING` if the provider is silent. */
   gatewayPayment: 10 * second,
-  /** Until a partner's payment is answered as indeterminate when the provider is silent. */
+  /** Until a partner's payment is answered as indeterminate if the provider is silent. */
   partnerPayment: 20 * second,
   payoutReservation: 20 * second,
-  /** Until a balance payment is answered with an unknown outcome. It is not made after that. */
+  /** Until a balance payment is answered with an unknown outcome. No payment is made after that. */
   balancePayment: 12 * second,
   /** How long a cancellation waits for the provider before the client is asked to retry. */
   cancellation: 10 * second,
@@ -28,7 +28,7 @@ const steps = {
   first: requests.gatewayPayment - 2 * second,
   /** Requests an instrument while a request waits. */
   instrument: requests.gatewayPayment - second / 2,
-  /** A period of a subscription; a request waits for the first. */
+  /** Pays a period of a subscription; a request waits for the first. */
   subscriptionPeriod: requests.firstSubscriptionPayment - second,
   /** A background transaction. */
   ledger: 15 * second,
@@ -37,7 +37,7 @@ const steps = {
   webhook: 20 * second,
   allocation: requests.allocation - 10 * second,
   sweep: minute,
-  /** Reads one full view of the ledger's checks: on a replica for half the time, then on the primary. */
+  /** Reads one check view of the ledger in full: on a replica for half the time, then on the primary. */
   checks: 45 * minute,
   reconciliation: 30 * minute,
   /** Creates one seal: reads its journals, records them and stores the object. */
@@ -47,15 +47,15 @@ const steps = {
 /** The part of a step reserved for its transactions after its last provider call. */
 const writing = 2.5 * second;
 
-/** From the start of a step until its last provider call is aborted, over all its calls. */
+/** Milliseconds from the start of a step until all its provider calls are aborted. */
 export const providerTimeWithin = (stepMs: number): number => Math.max(0, stepMs - writing);
 
 const provider = {
-  /** A call, with all its pages. */
+  /** One call, with all its pages. */
   call: 6 * second,
   /**
-   * From recording a transfer's attempt until its request is sent; after that it is not sent, because another run may
-   * have taken over the payout.
+   * From recording a transfer's attempt until its request is sent; later it is not sent, because another run may have
+   * taken over the payout.
    */
   sendWithin: 10 * second,
   /** How long after its request a transfer may be in flight or unlisted: until then its absence proves nothing. */
@@ -65,7 +65,7 @@ const provider = {
 const opening = {
   /**
    * How long after its request an opening may still be carried out: longer than any request waits, so that a retry
-   * joins it, yet too short for anybody to give up and pay by other means.
+   * joins it, yet too short for anyone to give up and pay by other means.
    */
   lives: 2 * minute,
 };
@@ -73,7 +73,7 @@ const opening = {
 const contribution = {
   /**
    * How long before the end of a round's grace period the last contribution may be ordered. The order expires with the
-   * grace period, and its instrument may take two minutes to appear, so a later one would leave the payer no time.
+   * grace period, and its instrument may take two minutes to appear: a later order would leave the payer no time.
    */
   lastOrder: 10 * minute,
 };
@@ -86,7 +86,7 @@ export interface DatabaseBudget {
   statement: number;
   /** Between two statements of a transaction. */
   idle: number;
-  /** From `begin` to its end. */
+  /** From `begin` to commit or rollback. */
   transaction: number;
 }
 
@@ -101,7 +101,7 @@ const databaseWithin = (ms: number): DatabaseBudget => ({
   transaction: (ms * 7) / 8,
 });
 
-/** An account statement that is downloaded slowly; longer ones are fetched by period. */
+/** A slow download of an account statement; longer ones are fetched by period. */
 const download = 20 * minute;
 const command = 120 * minute;
 
@@ -116,25 +116,25 @@ const database = {
   download: databaseWithin(download),
   /** Operators' commands: re-encryption, filling a database for a measurement. */
   command: databaseWithin(command),
-  /** Statements queued behind a migration that waits for a lock still finish in time after it gives way. */
+  /** Statements queued behind a migration that waits for a lock still finish in time once it gives way. */
   migration: { ...databaseWithin(command), lock: 2 * second },
 };
 
-/** Until a migration gives up waiting for a lock. */
+/** When a migration stops waiting for a lock. */
 const migration = {
-  /** How long it gives way before it is retried. */
+  /** How long it gives way before it retries. */
   pause: 5 * second,
-  /** When it gives up altogether. */
+  /** When it gives up. */
   givesWay: 10 * minute,
 };
 
 const graceAfterSteps = 2 * second;
 
-/** Dependencies that are not reached within this count as down. */
+/** A dependency that cannot be reached within this time counts as down. */
 const reach = {
   /** A connection to the database, or a free one from the pool. */
   database: 2 * second,
-  /** The same for the keys database. */
+  /** A connection to the keys database, or a free one from its pool. */
   keys: 1.5 * second,
   temporal: 1.5 * second,
   /** A signal or a start, once Temporal has been reached. */
@@ -148,19 +148,19 @@ const reach = {
   webhookName: 2 * second,
   webhook: 5 * second,
   probe: 2 * second,
-  /** Maximum that one query adds to a scrape: Prometheus waits ten seconds by default. */
+  /** The most that one query adds to a scrape: Prometheus waits ten seconds by default. */
   scrape: 5 * second,
 };
 
 /** Lists, documents and checks on a replica. */
 const replica = {
-  /** Until it has replayed the primary's log; otherwise the primary answers. */
+  /** Until it has replayed the primary's log; after that the primary answers. */
   replayed: 0.1 * second,
-  /** Until a read has begun there, connecting and waiting included. */
+  /** Until a read has begun, including connecting and waiting. */
   begun: second / 2,
-  /** Until the next part of a download; lists and checks have half of the primary's statement time-out. */
+  /** Until the next part of a download; lists and checks get half of the primary's statement time-out. */
   part: 30 * second,
-  /** How long only the primary answers after the replica was late, down or failed. */
+  /** How long only the primary answers after the replica was lagging, down or failed. */
   rests: 5 * second,
 };
 
@@ -174,9 +174,9 @@ const storage = {
 };
 
 const upload = {
-  /** How much longer a refused body is read. */
+  /** How much longer to read a refused body. */
   drain: 20 * second,
-  /** An upload from which nothing arrives. */
+  /** An upload that sends nothing. */
   stalled: minute,
   whole: 30 * minute,
 };
@@ -188,7 +188,7 @@ const heartbeat = { every: second, missing: 5 * second };
 const start = minute;
 
 const webhook = {
-  /** Connecting, sending, and the receiver's answer together. */
+  /** Connecting, sending, and the receiver's response together. */
   sending: 15 * second,
 };
 
@@ -206,11 +206,11 @@ const shutdown = {
   steps: Math.max(steps.provider, steps.webhook) + graceAfterSteps,
   /** Requests in progress, in the API. */
   requests: Math.max(requests.partnerPayment, requests.payoutReservation) + 5 * second,
-  /** After this the process exits unconditionally. */
+  /** The process then exits unconditionally. */
   process: 35 * second,
 };
 
-/** Looking up the caller, before everything else: in the queue and then in the database, together as long as `away`. */
+/** Looking up the caller first of all: in the queue and then in the database, together as long as `away`. */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
 /** Batched look-ups of people's keys: in the queue and then in their database, together as long as `away`. */

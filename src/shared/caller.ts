@@ -2,20 +2,20 @@ import { refuse } from './errors.ts';
 import type { OrganizationStatus } from './organization.ts';
 import type { UserType } from './user.ts';
 
-/** The facts that decide whether a token was revoked. */
+/** What decides whether a token is revoked. */
 export interface TokenMark {
   /** The token's `jti`, by which it is revoked. */
   tokenId: string;
   /**
-   * The generation of the user's tokens to which it belongs; null for another issuer's token, which is revoked by
+   * The generation of the user's tokens that it belongs to; null for another issuer's token, which is revoked by
    * `issuedAt`.
    */
   generation: number | null;
-  /** Null when the issuer does not set it. */
+  /** Null if the issuer does not set it. */
   issuedAt: Date | null;
 }
 
-/** The caller of a request: pure facts, read from the database for this request. */
+/** The caller of a request, read from the database for this request. */
 export interface Caller {
   userId: string;
   userType: UserType;
@@ -27,16 +27,16 @@ export interface Caller {
   /** Holds the role `platform_super_admin`. */
   isSuperAdmin: boolean;
   token: TokenMark;
-  /** The mark of the second factor with which the session was opened; null without one. */
+  /** The mark of the session's second factor; null without one. */
   secondFactor: string | null;
   /** When the request arrived, by the database's clock. */
   askedAt: Date;
 }
 
-/** The facts about a caller that decide which accounts are theirs. */
+/** What decides which accounts belong to a caller. */
 export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 
-/** The actor: a caller, or an operator at the command line, who has a super admin's rights but is no user. */
+/** Who acts: a caller, or an operator at the command line, who has a super admin's rights but is not a user. */
 export type Actor = Pick<Caller, 'isSuperAdmin' | 'organizationId' | 'userType'> & { userId: string | null };
 export const operator: Actor = { userId: null, userType: 'platform', isSuperAdmin: true, organizationId: null };
 

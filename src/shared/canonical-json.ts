@@ -1,6 +1,6 @@
 /**
- * A JSON value as canonical text, equal for values that differ only in member order. Null members of the top-level
- * object count as absent, as in a request. Throws RangeError for a value that is nested too deeply.
+ * A JSON value as canonical text, independent of member order. Null members of the top-level object count as absent, as
+ * in a request. Throws RangeError for a value that is nested too deeply.
  */
 export function canonicalJson(value: unknown): string {
   if (!isObject(value)) return textOf(value);
@@ -14,7 +14,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   !Array.isArray(value) &&
   typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 
-// Written piece by piece, as mapping lists costs several times as much and any caller's body gets here.
+// Written piece by piece: mapping lists costs several times as much, and any caller's body gets here.
 function textOf(value: unknown): string {
   if (Array.isArray(value)) {
     let text = '[';

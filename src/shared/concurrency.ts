@@ -1,22 +1,22 @@
 import { DomainError } from './errors.ts';
 
-/** The refusal of work that would wait too long: nothing was done, and a retry makes sense. */
+/** The refusal of work that would wait too long: nothing was done, and the caller can retry. */
 export const busy = (message: string): DomainError =>
   new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2 });
 export const tooLate = (): DomainError => busy('The requests before this one took too long; try again');
 
 export interface Semaphore {
   /**
-   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Those who go first pass
-   * all others in line. Throws SERVICE_UNAVAILABLE.
+   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. `goesFirst` passes all
+   * others in line. Throws SERVICE_UNAVAILABLE.
    */
   enter(options?: { key?: string; goesFirst?: boolean; waitMs?: number }): Promise<() => void>;
 }
 
 export interface SemaphoreBounds {
-  /** Maximum places that one key may hold; the rest are for others. */
+  /** Maximum places for one key. */
   perKey?: number;
-  /** Maximum waiters of one key; further ones are refused. */
+  /** Maximum waiters for one key; more are refused. */
   mostWaiting?: number;
 }
 
@@ -26,13 +26,12 @@ interface Waiter {
   call(): void;
 }
 
-/** A flood from ever new keys never leaves the line empty: no more keys than this are remembered. */
+/** Maximum keys remembered, so that a flood of new keys still lets the line empty. */
 const mostServed = 10_000;
 
 /**
- * A semaphore of `count` places; `enter` waits for one. A free place goes to the eligible key that was served longest
- * ago, first come first served within a key, so that a busy key never holds up another. Waiters are refused after a
- * time-out.
+ * A semaphore of `count` places; `enter` waits for one. A free place goes to the eligible key served longest ago, first
+ * come first served within a key, so that a busy key never delays another. Waiters are refused after a time-out.
  */
 export function createSemaphore(
   count: number,
@@ -40,7 +39,7 @@ export function createSemaphore(
 ): Semaphore {
   let free = count;
   const taken = new Map<string, number>();
-  /** The number of each key's latest entry; cleared when a place is freed and no entry waits, and when there are many. */
+  /** The number of each key's latest entry; cleared if a place is freed and nobody waits, and if there are many. */
   const served = new Map<string, number>();
   let entries = 0;
   const line: Waiter[] = [];
@@ -78,7 +77,7 @@ export function createSemaphore(
   };
 }
 
-/** Waits in line until called, with its place already taken; throws when `waitMs` has passed. */
+/** Waits in line until called, with the place already taken. Throws after `waitMs`. */
 function waitIn(line: Waiter[], who: Omit<Waiter, 'call'>, waitMs: number | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const over = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
@@ -99,7 +98,7 @@ function waitIn(line: Waiter[], who: Omit<Waiter, 'call'>, waitMs: number | unde
 
 /**
  * Does the work for each item in turn, starting at a random one. A failure does not stop the others, and if time is
- * short, each run favours different items. Throws the failures at the end.
+ * short, each run favours different items. Throws all failures at the end.
  */
 export async function forEachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = [];

@@ -1,12 +1,11 @@
 import { isMoney } from './money.ts';
 
-/** A CSV cell; null is an empty one. */
+/** A CSV cell; null is empty. */
 export type CsvCell = string | number | boolean | null;
 
 /**
- * Where a spreadsheet would start a formula, full-width characters included: at the start of a cell, and after the
- * separator that spreadsheets use where a comma is the decimal point, as in Indonesia; such a spreadsheet also drops
- * quotes in front.
+ * Where a spreadsheet would start a formula (full-width characters included): at the start of a cell, and after the
+ * separator used by spreadsheets whose decimal point is a comma, as in Indonesia; those also drop leading quotes.
  */
 const formula = /(^|[;\t\r\n])(?=[\s"]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 

@@ -1,6 +1,6 @@
 /**
- * The catalogue of all refusals. Each code has a status; the message is for the caller, the cause for the log. It
- * includes the partner API's codes (docs/contract.md 8).
+ * The catalogue of all refusals, including the partner API's codes (docs/contract.md 8). Each code has a status; the
+ * message is for the caller, the cause for the log.
  */
 export const errorStatuses = {
   REQUEST_INVALID: 400,
@@ -58,7 +58,7 @@ export interface DomainErrorOptions {
 }
 
 /**
- * A refusal that the caller may read. Recognise it with `isDomainError`, by its code and never by `instanceof`: class
+ * A refusal that the caller may read. Recognise it with `isDomainError`, by its code, never by `instanceof`: class
  * identity does not survive jest's realms, the workflow sandbox or a Temporal round trip.
  */
 export class DomainError extends Error {
@@ -96,7 +96,7 @@ export function isDomainError(error: unknown): error is DomainError {
   );
 }
 
-/** The `code` of any thrown value (Node, PostgreSQL and gRPC errors carry one), or undefined. */
+/** The `code` of a thrown value (Node, PostgreSQL and gRPC errors have one), or undefined. */
 export function errorCodeOf(error: unknown): string | number | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : undefined;
@@ -105,7 +105,7 @@ export function errorCodeOf(error: unknown): string | number | undefined {
 /** SQLSTATE of the trigger that blocks new data of an erased person (identity.sql). */
 const ofErasedPerson = 'AM012';
 
-/** The thrown value, or the refusal for creating something for an erased person. */
+/** The thrown value, or a refusal if it blocked creating something for an erased person. */
 export const asRefusal = (error: unknown): unknown =>
   errorCodeOf(error) === ofErasedPerson
     ? new DomainError('FORBIDDEN', 'The user has been erased', { cause: error })
@@ -119,7 +119,7 @@ export function refuse(code: ErrorCode, complaint: string, options?: DomainError
   throw new DomainError(code, complaint, options);
 }
 
-/** Runs work whose refusals use other field names than the request, and renames them according to `names`. */
+/** Runs work whose refusals use other field names than the request, and renames the fields by `names`. */
 export async function withFieldNames<T>(names: Readonly<Record<string, string>>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -142,7 +142,7 @@ export function refuseField(field: string, complaint: string): never {
   refuse('REQUEST_INVALID_PAYLOAD', complaint, { field, details: [{ field, message: `${field}: ${complaint}` }] });
 }
 
-/** The result of `reckon`; a DomainError that it throws is rethrown as a validation failure of `field`. */
+/** Returns the result of `reckon`; rethrows its DomainError as a validation failure of `field`. */
 export function aboutField<T>(field: string, reckon: () => T): T {
   try {
     return reckon();

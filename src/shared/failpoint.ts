@@ -18,8 +18,8 @@ function parse(text: string): Map<string, Action> {
 }
 
 /**
- * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|hold|stop`, comma separated, or `@file` to reread that
- * list at each point (so that a test can arm and disarm a running process). Config refuses it in production.
+ * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|hold|stop`, comma separated, or `@file` to reread
+ * that list at each point (so that a test can arm and disarm a running process). Config refuses it in production.
  */
 export function armFailpoints(text: string | undefined): void {
   file = text?.startsWith('@') ? text.slice(1) : undefined;

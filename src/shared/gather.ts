@@ -4,25 +4,25 @@ import { withPatience } from './patience.ts';
 
 export interface GatherOptions<Question, Answer> {
   /**
-   * Answers a batch of questions in order. Called after the last of them has joined, so the data it reads is never
-   * older than a question. If one question makes it fail (`isOfOne`), it must not have done anything.
+   * Answers a batch of questions in order. Called after the last question has joined, so its data is never older than a
+   * question. If one question makes it fail (`isOfOne`), it must have had no effect.
    */
   run(questions: readonly Question[]): Promise<readonly Answer[]>;
-  /** Whether a failure may be due to a single question: then each is run alone, and only that one fails. */
+  /** Whether a single question may have caused the failure: then each runs alone, and only that one fails. */
   isOfOne(error: unknown): boolean;
   /** Keys that no two questions of a run, or of concurrent runs, may share; none by default. */
   apart?(question: Question): readonly string[];
   /** Milliseconds in line; a question that waits longer is refused. */
   waitMs: number;
-  /** Milliseconds after which the questions of a run time out (ETIMEDOUT), done or not, and the next run may start. */
+  /** Milliseconds until the questions of a run time out (ETIMEDOUT), done or not, and the next run may start. */
   runMs: number;
   /** Maximum questions per run. */
   most?: number;
-  /** Maximum concurrent runs. A second run starts only if it is full or the first is slow. */
+  /** Maximum concurrent runs. A second run starts only if full or if the first is slow. */
   underWay?: number;
   /** Milliseconds after which a run is slow. */
   slowMs?: number;
-  /** The longest line; further questions are refused. */
+  /** The longest line; more questions are refused. */
   mostWaiting?: number;
 }
 
@@ -33,15 +33,15 @@ interface Member<Question, Answer> {
   reject(error: unknown): void;
 }
 
-/** Maximum concurrent questions when each has to run alone, so that one that waits for a lock holds up few others. */
+/** Maximum concurrent questions when each runs alone, so that one waiting for a lock delays few others. */
 const aloneAtOnce = 4;
 
 /**
  * Group commit: questions that arrive during a run wait and then go together. On an idle system a question goes at
- * once, with those of the same turn of the event loop; the more arrive together, the less each costs. Two half-empty
- * runs cost more than one, so a second run starts only when full; a slow run (a lock, a stalled connection) does not
- * hold up others while it is the only one. Queue and waits are bounded: beyond a bound a question is refused with
- * SERVICE_UNAVAILABLE, with nothing done.
+ * once, with others from the same turn of the event loop; the more arrive together, the less each costs. Two half-empty
+ * runs cost more than one, so a second run starts only if full; a slow run (a lock, a stalled connection) does not
+ * delay others while it is the only one. Queue and waits are bounded: beyond a bound a question is refused with
+ * SERVICE_UNAVAILABLE, without effect.
  */
 export function createGathering<Question, Answer>({
   run,
@@ -64,7 +64,7 @@ export function createGathering<Question, Answer>({
   // A run belongs to all its members, so it inherits no member's trace or time limit.
   const asNobody = AsyncLocalStorage.snapshot();
 
-  /** Runs each question alone when one of them is at fault, until the run times out. */
+  /** Runs each question alone if one of them is at fault, until the run times out. */
   async function runTogether(members: Line, isLate: () => boolean): Promise<void> {
     try {
       const answers = await run(members.map(({ question }) => question));
@@ -88,13 +88,13 @@ export function createGathering<Question, Answer>({
     try {
       await withPatience(runMs, () => runTogether(members, () => isLate));
     } catch (error) {
-      // Only a time-out fails here; errors of a run are passed to its members.
+      // Only a time-out is caught here; the members get a run's errors.
       isLate = true;
       for (const member of members) member.reject(error);
     }
   }
 
-  /** Takes the next questions in line that may go together, and reserves their `apart` keys. */
+  /** Takes the next questions in line that may run together, and reserves their `apart` keys. */
   function takeNext(): Line {
     const members: Line = [];
     for (let at = 0; at < line.length && members.length < most; ) {
@@ -112,7 +112,7 @@ export function createGathering<Question, Answer>({
     return members;
   }
 
-  /** Sends what is in line once everything that arrives in this turn of the event loop has joined it. */
+  /** Sends the line once everything that arrives in this turn of the event loop has joined it. */
   function sendSoon(): void {
     if (willSend) return;
     willSend = true;

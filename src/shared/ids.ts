@@ -7,7 +7,7 @@ import { v4, v5, v7 } from 'uuid';
 const namespace = 'b3a9c8a4-6a0d-4a51-9d1a-0c5d8f3f5a10';
 const derive = (name: string): string => v5(name, namespace);
 
-// Random bytes are fetched for many ids at once, as a system call costs ten times as much as the rest.
+// Fetch random bytes for many ids at once: a system call costs ten times as much as the rest.
 const randomBytes = new Uint8Array(16 * 256);
 let used = randomBytes.length;
 function takeRandom(): Uint8Array {
@@ -19,11 +19,11 @@ function takeRandom(): Uint8Array {
   return randomBytes.subarray(used - 16, used);
 }
 
-// As in RFC 9562, method 1: within a millisecond the sequence counts up.
+// RFC 9562, method 1: the sequence counts up within a millisecond.
 let msecs = 0;
 let seq = 0;
 
-/** A new id, greater than earlier ones (UUID v7), so that its row goes to the end of its indexes. */
+/** A new id, greater than earlier ones (UUID v7), so that its row is appended to its indexes. */
 export function newId(): string {
   const random = takeRandom();
   const now = Date.now();
@@ -37,7 +37,7 @@ export function newId(): string {
   return v7({ random, msecs, seq });
 }
 
-/** A new id that reveals no time (UUID v4), for addresses, as their contract demands. */
+/** A new id that reveals no time (UUID v4), which the contract requires for addresses. */
 export const newAddressId = (): string => v4();
 
 /** The id of a payment order: from its owner and idempotency key, or a new one without a key. */
@@ -48,7 +48,7 @@ export const paymentOrderIdFor = (userId: string, idempotencyKey: string | undef
 export const balancePaymentIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : derive(`balance-payment/${userId}/${idempotencyKey}`);
 
-/** The id of the transaction that pays a member's contribution to a turn without a request, so that it is paid once. */
+/** The id of the transaction that pays a member's contribution to a turn without a request; it is paid once. */
 export const circlePaymentIdFor = (memberId: string, turn: number): string =>
   derive(`saving-circle-member/${memberId}/${turn}`);
 
@@ -68,7 +68,7 @@ export const payoutIdFor = (partnerId: string, idempotencyKey: string): string =
 export const partnerInstrumentIdFor = (partnerId: string, idempotencyKey: string): string =>
   derive(`partner-instrument/${partnerId}/${idempotencyKey}`);
 
-/** The id of a partner's payment to a reusable instrument, from the provider's own id of the payment. */
+/** The id of a partner's payment to a reusable instrument, from the provider's id of the payment. */
 export const instrumentPaymentIdFor = (providerPaymentId: string): string =>
   derive(`instrument-payment/${providerPaymentId}`);
 
@@ -76,7 +76,7 @@ export const instrumentPaymentIdFor = (providerPaymentId: string): string =>
 export const payoutBatchIdFor = (partnerId: string, idempotencyKey: string): string =>
   derive(`payout-batch/${partnerId}/${idempotencyKey}`);
 
-/** The id of the payout that an item of a batch becomes, by its place in the batch. */
+/** The id of the payout that a batch item becomes, by its place in the batch. */
 export const batchPayoutIdFor = (batchId: string, place: number): string => derive(`payout-batch/${batchId}/${place}`);
 
 /** The id of a refund of a partner's payment, from the partner and its idempotency key. */
@@ -87,7 +87,7 @@ export const refundIdFor = (partnerId: string, idempotencyKey: string): string =
 export const withdrawalIdFor = (userId: string, idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined ? newId() : derive(`withdrawal/${userId}/${idempotencyKey}`);
 
-/** The id of an allocation, from the cause and the donations: the same batch is the same workflow and the same row. */
+/** The id of an allocation, from the cause and the donations: the same batch is the same workflow and row. */
 export const allocationBatchIdFor = (causeId: string, donationIds: readonly string[]): string =>
   derive(`donation-allocation/${causeId}/${donationIds.toSorted().join(',')}`);
 
@@ -99,12 +99,12 @@ export const subscriptionIdFor = (userId: string, idempotencyKey: string | undef
 export const subscriptionPaymentIdFor = (subscriptionId: string, period: number): string =>
   derive(`donation-subscription/${subscriptionId}/${period}`);
 
-/** The id of a receipt (money that reached us), from the provider's own id of the payment. */
+/** The id of a receipt (money that reached us), from the provider's id of the payment. */
 export const receiptIdFor = (providerPaymentId: string): string => derive(`receipt/${providerPaymentId}`);
 
 export { workflowIds } from './workflow-ids.ts';
 
-/** Business keys of journals: unique in the database, so that a repeated step posts once. */
+/** Business keys of journals, unique in the database: a repeated step posts once. */
 export const journalKeys = {
   orderSettled: (orderId: string): string => `payment-order/${orderId}/settled`,
   balancePayment: (transactionId: string): string => `balance-payment/${transactionId}`,
@@ -127,7 +127,7 @@ const referencePrefixes = { partner_payout: 'PO', withdrawal: 'WD', payment_refu
 
 /**
  * The platform's own reference of a payout, for people; the provider gets the id itself. Taken from the end of the id,
- * as ids of one millisecond start alike.
+ * because ids of one millisecond start alike.
  */
 export const payoutReferenceOf = (id: string, kind: keyof typeof referencePrefixes = 'partner_payout'): string =>
   `${referencePrefixes[kind]}-${id.replaceAll('-', '').slice(-20).toUpperCase()}`;

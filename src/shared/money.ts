@@ -23,7 +23,7 @@ export function formatMoney(amount: Money): Money {
   return read(amount).toFixed(4);
 }
 
-/** Sum of amounts (IDR, scale 4). Throws RangeError for anything that is not money. */
+/** The sum of amounts (IDR, scale 4). Throws RangeError for anything that is not money. */
 export function addMoney(...amounts: Money[]): Money {
   return amounts.reduce((sum, amount) => sum.plus(read(amount)), new Precise(0)).toFixed(4);
 }
@@ -40,10 +40,10 @@ export function negateMoney(amount: Money): Money {
 
 const unitsOfRupiah = 10_000;
 
-/** An amount as a whole number of units of IDR 0.0001, for calculations with very many amounts. */
+/** An amount in units of IDR 0.0001, for calculations with very many amounts. */
 export const unitsOf = (amount: Money): bigint => BigInt(read(amount).times(unitsOfRupiah).toFixed(0));
 
-/** The amount of a number of units of IDR 0.0001 (scale 4), never below zero. */
+/** The amount of so many units of IDR 0.0001 (scale 4), never below zero. */
 export function moneyOfUnits(units: bigint): Money {
   const digits = units.toString().padStart(5, '0');
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
@@ -56,8 +56,8 @@ export function largestShare(count: number): Money {
 
 /**
  * Splits a total in proportion to weights (none negative, at least one positive) into shares that sum to it exactly:
- * the remainder of rounding down to four decimals goes, 0.0001 each, to the shares that lost most by rounding. No share
- * exceeds its weight when the total does not exceed the sum of the weights.
+ * the remainder of rounding down to four decimals goes, 0.0001 each, to the shares that lost most. No share exceeds its
+ * weight if the total does not exceed the sum of the weights.
  */
 export function shareMoney(total: Money, weights: readonly Money[]): Money[] {
   const all = weights.reduce((sum, weight) => sum.plus(read(weight)), new Precise(0));
@@ -70,7 +70,7 @@ export function shareMoney(total: Money, weights: readonly Money[]): Money[] {
   return shares.map((share, index) => (filledUp.has(index) ? share.plus('0.0001') : share).toFixed(4));
 }
 
-/** -1, 0 or 1 as left is below, equal to or above right. */
+/** -1, 0 or 1 if left is below, equal to or above right. */
 export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
   return read(left).comparedTo(read(right)) as -1 | 0 | 1;
 }
@@ -78,7 +78,7 @@ export function compareMoney(left: Money, right: Money): -1 | 0 | 1 {
 /** Whether the amount is greater than zero. */
 export const isAboveZero = (amount: Money): boolean => compareMoney(amount, '0') > 0;
 
-/** The difference of two amounts, but at least zero. IDR, scale 4. */
+/** The first amount less the second, but at least zero. IDR, scale 4. */
 export const leftAfter = (amount: Money, taken: Money): Money =>
   compareMoney(amount, taken) > 0 ? subtractMoney(amount, taken) : '0.0000';
 
@@ -87,15 +87,14 @@ export function lesser(left: Money, right: Money): Money {
   return compareMoney(left, right) < 0 ? left : right;
 }
 
-/** Whether the amount has no fraction of a rupiah, as payment rails accept only whole rupiah. */
+/** Whether the amount is whole rupiah; payment rails accept nothing else. */
 export function isWholeRupiah(amount: Money): boolean {
   return read(amount).isInteger();
 }
 
 /**
- * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR. Throws REQUEST_INVALID when the
- * result would need more than four decimals, or more digits than money has; `told` is its name and the field in the
- * message.
+ * A fee of `fixed` rupiah plus `basisPoints` of the amount, exact (never rounded), IDR. Throws REQUEST_INVALID if it
+ * would need more than four decimals, or more digits than money has; `told` is its name and field in the message.
  */
 export function feeOf(
   amount: Money,
@@ -111,8 +110,8 @@ export function feeOf(
 }
 
 /**
- * An amount as a JSON number, where the contract asks for one ("nominal (number)"). Only for presentation: exact for up
- * to 15 significant digits, which is what requests may carry (docs/contract.md 0).
+ * An amount as a JSON number, where the contract requires one ("nominal (number)"). Only for presentation: exact up to
+ * 15 significant digits, the most that requests may have (docs/contract.md 0).
  */
 export function presentMoneyAsNumber(amount: Money): number {
   return read(amount).toNumber();
@@ -123,7 +122,7 @@ export function wholeRupiah(amount: Money): number {
   return read(amount).floor().toNumber();
 }
 
-/** An amount as it is written in Indonesia; a fraction only where there is one. */
+/** An amount in Indonesian notation; with a fraction only if there is one. */
 export function rupiah(amount: Money): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '.');

@@ -1,13 +1,13 @@
 import { anyToAny, type StatusOf, statusLaw } from './status-law.ts';
 
-/** Pure facts about organizations (docs/contract.md 1). Super admins set the status; see `updateOrganization`. */
+/** Statuses of organizations (docs/contract.md 1). Super admins set the status; see `updateOrganization`. */
 export const organizationLaw = statusLaw({
   initial: ['pending'],
   transitions: anyToAny(['pending', 'active', 'inactive', 'suspended']),
 });
 export type OrganizationStatus = StatusOf<typeof organizationLaw>;
 
-/** Whether users of an organization in this status may change anything (docs/contract.md 1); they may always read. */
+/** Whether users of an organization in this status may change anything (docs/contract.md 1). They may always read. */
 export function mayChangeThings(status: OrganizationStatus | null): boolean {
   return status !== 'inactive' && status !== 'suspended';
 }

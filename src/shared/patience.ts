@@ -1,9 +1,10 @@
-/** The number of parts that a wait is split into. */
+/** The number of parts of a wait. */
 const parts = 10;
 
 /**
  * Runs a call and aborts it after `waitMs` milliseconds of a live event loop (ETIMEDOUT). A process that is too busy to
- * read the answer must not mistake the other side for down: after each part of the wait, arrived data is read first.
+ * read the answer must not treat the other side as down: after each part of the wait, it first reads data that has
+ * arrived.
  */
 export async function withPatience<T>(waitMs: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

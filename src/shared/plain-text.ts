@@ -1,4 +1,4 @@
-// PostgreSQL's text cannot hold NUL; other control characters, except tab and line breaks, have no place in a text
+// PostgreSQL's text cannot hold NUL; other control characters, except tab and line breaks, do not belong in a text
 // field.
 const controlCharacters = /[^\P{Cc}\t\n\r]/u;
 
@@ -13,13 +13,13 @@ const notOnOneLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
  */
 export const isOneLine = (value: string): boolean => !notOnOneLine.test(value);
 
-// Any visible character: not a separator, control, format or default-ignorable character, nor the Braille blank.
+// A visible character: not a separator, control, format or default-ignorable character, nor the Braille blank.
 const mark = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Whether a text has a visible character; zero-width characters alone could pass for a name. */
 export const isVisible = (value: string): boolean => mark.test(value);
 
-/** The longest operator's note, in characters (docs/contract.md 8). Notes carry references, never personal data. */
+/** The maximum length of an operator's note, in characters (docs/contract.md 8). Notes never contain personal data. */
 export const longestNote = 300;
 
 /** Whether a value is a note: text, not blank, not too long, without control characters, which events cannot store. */

@@ -1,5 +1,5 @@
 /**
- * The life cycle of one kind of row: the initial statuses, and the allowed transitions. A status without transitions is
+ * The life cycle of one kind of row: its initial statuses and allowed transitions. A status without transitions is
  * final. The database enforces the same laws (`status-laws.sql`), and a test compares them.
  */
 export interface StatusLaw<Status extends string = string> {
@@ -11,7 +11,7 @@ export interface StatusLaw<Status extends string = string> {
 
 export type StatusOf<Law> = Law extends StatusLaw<infer Status> ? Status : never;
 
-/** The law of a kind; the types allow only its statuses. */
+/** Builds the law of a kind; the types allow only its statuses. */
 export function statusLaw<Status extends string>(law: {
   initial: readonly NoInfer<Status>[];
   transitions: Readonly<Record<Status, readonly NoInfer<Status>[]>>;
@@ -19,13 +19,13 @@ export function statusLaw<Status extends string>(law: {
   return { ...law, statuses: Object.keys(law.transitions) as [Status, ...Status[]] };
 }
 
-/** Every status may follow every other, as people set it. */
+/** Lets every status follow every other, for statuses that people set. */
 export function anyToAny<const Status extends string>(statuses: readonly Status[]): Record<Status, Status[]> {
   const others = (status: Status) => statuses.filter((other) => other !== status);
   return Object.fromEntries(statuses.map((status) => [status, others(status)])) as Record<Status, Status[]>;
 }
 
-/** Whether a row may move from one status to the other. */
+/** Whether a row may move from `from` to `to`. */
 export const canMove = <Status extends string>({ transitions }: StatusLaw<Status>, from: Status, to: Status): boolean =>
   transitions[from].includes(to);
 

@@ -1,7 +1,7 @@
 import { isDomainError } from './errors.ts';
 
 /**
- * Awaits the work and then wakes its waiters, even if the commit's response was lost and its outcome is unknown; not
+ * Awaits the work and then wakes its waiters, even if the commit's response was lost and the outcome is unknown; not
  * after a refusal, which changes nothing.
  */
 export async function thenWake<T>(work: Promise<T>, wake: () => Promise<unknown>): Promise<T> {

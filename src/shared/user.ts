@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from './status-law.ts';
 
-/** Pure facts about users (docs/contract.md 1). */
+/** Types, statuses and password limits of users (docs/contract.md 1). */
 export const userTypes = ['platform', 'organization', 'individual'] as const;
 export type UserType = (typeof userTypes)[number];
 
@@ -20,7 +20,7 @@ export type UserStatus = StatusOf<typeof userLaw>;
 
 /** The minimum length of a password in characters. */
 export const passwordMinimumCharacters = 12;
-/** The maximum length, to bound the cost of hashing. */
+/** The maximum length in characters, to bound the cost of hashing. */
 export const passwordMaximumCharacters = 256;
 
 export const locales = ['id', 'en'] as const;

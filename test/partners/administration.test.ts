@@ -119,7 +119,7 @@ describe('Partner accounts', () => {
     expect((await partner.administer('put', '/fees', { fees: [] })).body.data.fees).toEqual([]);
   });
 
-  it('A fee that leaves nothing of any amount is rejected', async () => {
+  it('A fee that takes every amount is rejected', async () => {
     const added = await buildPartner(stack, { feeMode: 'ADDED' });
     const refusedOf = async (by: BuiltPartner, fee: object) => {
       const { status, body } = await by.administer('put', '/fees', { fees: [{ basis_points: 0, fixed: '0', ...fee }] });

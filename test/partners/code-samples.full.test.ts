@@ -39,7 +39,7 @@ const sourceIn = (samples: CodeSample[], label: string): string =>
 const place = mkdtempSync(join(tmpdir(), 'code-samples-'));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** Writes every sample of a language; each to its own directory, as Go has one program in each. */
+/** Writes every sample of a language, each to its own directory, because Go has one program per directory. */
 function writeSamples(label: string): string[] {
   const all: [string, CodeSample[]][] = [
     ...everywhere.map((operation): [string, CodeSample[]] => [operation.operationId, operation['x-codeSamples']]),
@@ -61,7 +61,7 @@ const each = (files: string[], verify: (file: string) => unknown): void => {
   for (const file of files) verify(file);
 };
 
-/** The check of each language, if its tool is installed; otherwise a line says that nothing was checked. */
+/** The syntax check of each language, if its tool is installed; otherwise a line reports that nothing was checked. */
 const syntax: [label: string, isToolThere: () => boolean, verify: (files: string[]) => void][] = [
   ['curl', () => true, (files) => each(files, (file) => check('bash', ['-n', file]))],
   [
@@ -79,7 +79,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
     'Go',
     () => isThere('gofmt', ['-h']) || isThere('go', ['version']),
     (files) => {
-      // It prints the files that it would format, and fails if it cannot parse one.
+      // gofmt lists the files that it would format, and fails if it cannot parse one.
       expect(check('gofmt', ['-l', ...files])).toBe('');
       if (!isFullRun()) return;
       writeFileSync(join(place, 'Go', 'go.mod'), 'module samples\n\ngo 1.21\n');
@@ -90,7 +90,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
     'PHP',
     () => true,
     (files) => {
-      // It parses the language without running it, and throws if it cannot.
+      // Parses PHP without running it, and throws on a syntax error.
       const parser = new PhpParser({ parser: { version: '8.1', suppressErrors: false } });
       const read = (source: string) => parser.parseCode(source, 'main.php').children.length;
       expect(() => read("<?php\n$body = 'it's';\n")).toThrow(/Parse Error/);
@@ -119,7 +119,7 @@ describe('The code samples of the partners’ reference', () => {
     (label, isToolThere, verify) => {
       const files = writeSamples(label);
       if (isToolThere()) verify(files);
-      else process.stdout.write(`The samples in ${label} were not checked: its tool is not on this machine.\n`);
+      else process.stdout.write(`The samples in ${label} were not checked: its tool is not installed.\n`);
     },
     300_000,
   );
@@ -131,7 +131,7 @@ describe('Code samples run against the product', () => {
   beforeAll(async () => {
     stack = await startStack({ worker: true, sandbox: true });
     partner = await buildPartner(stack);
-    // Its key rejects requests that are not signed as a whole.
+    // The key rejects requests without a signature over the whole request.
     const { status } = await partner.administer('patch', `/keys/${partner.keyId}`, { require_signature_v2: true });
     expect(status).toBe(200);
     writeFileSync(join(place, 'package.json'), '{"type":"module"}');
@@ -142,7 +142,7 @@ describe('Code samples run against the product', () => {
     curl: ['bash'],
     TypeScript: [process.execPath],
     ...(whyNoPython() === null && { Python: ['python3'] }),
-    // It compiles the libraries first, which takes a while.
+    // The first run compiles the libraries, which takes a while.
     ...(isFullRun() && isThere('go', ['version']) && { Go: ['go', 'run'] }),
   };
   const labels = Object.keys(programs);
@@ -161,7 +161,7 @@ describe('Code samples run against the product', () => {
       operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
     const answer = (name: string) => runSample(samplesOf(name), label);
     expect(await answer('createQuote')).toMatchObject({ data: { gross_amount: '500000.0000' } });
-    // The same key in each language: the first answer, again.
+    // The same idempotency key in each language: the first answer is replayed.
     const { data: payment } = await answer('createPayment');
     expect(payment).toMatchObject({ status: 'pending', external_ref: 'invoice-2026-0042' });
     expect((await answer('listPayments')).data.items).toMatchObject([{ id: payment.id }]);

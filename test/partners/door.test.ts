@@ -20,7 +20,7 @@ afterAll(() => stack.stop());
 const quote = { method: 'qris', amount: '10000' };
 const errorOf = ({ status, body }: { status: number; body: { error: { code: string } } }) => [status, body.error.code];
 
-/** A quote with exactly these bytes and this signature. */
+/** Requests a quote with exactly these bytes and this signature. */
 const send = (raw: string | Uint8Array<ArrayBuffer>, signed: string | null, token: string = partner.apiKey) =>
   stack.post('/v1/partners/quotes', undefined, {
     raw,
@@ -94,7 +94,7 @@ describe('The signature over the whole request', () => {
   const path = '/v1/partners/quotes';
   const second = () => Math.floor(Date.now() / 1000);
 
-  /** Spelled out here, independently of the code that it tests. */
+  /** Builds the signature independently of the code under test. */
   function whole(asked: {
     at?: number;
     method?: string;
@@ -503,7 +503,7 @@ describe('Keys that may manage keys', () => {
       headers: { 'x-partner-signature': signature(key.signing_secret) },
     });
 
-  it('A partner rotates such a key: its successor has the same permissions, and both work', async () => {
+  it('A partner rotates a key that may manage keys: its successor has the same permissions, and both work', async () => {
     const own = await buildPartner(stack);
     const { status, body } = await own.post('/keys/rotate', {}, null);
     expect(status).toBe(200);
@@ -518,7 +518,7 @@ describe('Keys that may manage keys', () => {
     expect(JSON.stringify(keys)).not.toContain(body.data.signing_secret);
   });
 
-  it('A key is rotated only once, so that whoever finds an old key cannot replace the new one', async () => {
+  it('A key is rotated only once, so that a leaked old key cannot replace the new one', async () => {
     const own = await buildPartner(stack);
     const answers = await Promise.all([1, 2, 3].map(() => own.post('/keys/rotate', {}, null)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
@@ -526,7 +526,7 @@ describe('Keys that may manage keys', () => {
     expect(errorOf(again)).toEqual([409, 'KEY_ALREADY_ROTATED']);
   });
 
-  it('A partner can rotate no other kind of key', async () => {
+  it('A partner cannot rotate a key without that permission', async () => {
     const own = await buildPartner(stack, { permissions: ['collect-payment', 'read-gateway', 'request-payout'] });
     expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
   });

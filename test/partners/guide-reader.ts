@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
 
-/** A block of a page of the guide: typed into the shell, or saved under the name in the text. */
+/** A block of a guide page: pasted into the shell, or saved under the file name in the text. */
 export interface Block {
-  /** The heading under which it stands. */
+  /** The heading above the block. */
   under: string;
   language: string;
   text: string;
@@ -47,7 +47,7 @@ export function blocksOf(html: string): Block[] {
   return found;
 }
 
-/** One shell into which a reader pastes block after block, in an empty directory. */
+/** A shell into which a reader pastes block after block, in an empty directory. */
 export class Reader {
   private readonly directory: string;
   private readonly shell: ChildProcess;
@@ -56,7 +56,7 @@ export class Reader {
 
   constructor(directory: string, env: Record<string, string>) {
     this.directory = directory;
-    // A group of its own: what the document starts in the background exits with the shell.
+    // In its own process group: background processes of the document exit with the shell.
     this.shell = spawn('bash', ['-E', '-o', 'pipefail'], {
       cwd: directory,
       env: { ...process.env, ...env },
@@ -69,7 +69,7 @@ export class Reader {
     this.shell.stdin?.write("trap 'failed=$BASH_COMMAND' ERR\n");
   }
 
-  /** Follows the document's instruction for the block; returns the shell's output. Throws when a command failed. */
+  /** Follows the document's instruction for the block; returns the shell's output. Throws if a command fails. */
   async follow(block: Block, withinMs = 120_000): Promise<string> {
     if (block.language !== 'sh') {
       if (block.file === undefined) throw new Error(`${block.under}: the page does not say where to save it`);
@@ -92,7 +92,7 @@ export class Reader {
     return printed;
   }
 
-  /** Kills the shell with all that it started. */
+  /** Kills the shell and everything it started. */
   close(): void {
     if (this.shell.pid !== undefined && this.shell.exitCode === null) process.kill(-this.shell.pid, 'SIGKILL');
   }

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Block, blocksOf, Reader } from './guide-reader.ts';
 
-/** How to recognize a block, and its output. */
+/** How to recognize a block, and its expected output. */
 const prints: [block: RegExp, output: RegExp][] = [
   [/call GET \/balance/, /"available":"/],
   [/"virtual_account","channel":"BCA","amount"/, /"show_account_number".*^succeeded$/ms],
@@ -44,7 +44,7 @@ beforeAll(async () => {
     (await fetch(`${urls.api}/docs/partners/${page}`)).text(),
   );
   blocks = (await Promise.all(pages)).flatMap(blocksOf);
-  // Everything that a new partner is given.
+  // Everything that a new partner receives.
   reader = new Reader(directory, {
     AMANAH_API_KEY: partner.api_key,
     AMANAH_SIGNING_SECRET: partner.signing_secret,
@@ -100,7 +100,7 @@ describe('The first hour of an app', () => {
 });
 
 describeInBrowser('The page of an app', () => {
-  it('An app’s page signs up, waits for the confirmed address, donates and shows the receipt, at 390 px', async () => {
+  it('An app’s page signs up, waits for the address to be confirmed, donates and shows the receipt, at 390 px', async () => {
     const { urls } = product.credentials();
     const html = readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'app.html'));
     const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));

@@ -9,7 +9,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 import { wordsOf } from './guide-reader.ts';
 
 let stack: Stack;
-/** The bytes as sent; `fetch` decompresses. */
+/** The bytes as sent, because `fetch` decompresses them. */
 const asSent = (path: string, encoding: string): Promise<{ headers: IncomingHttpHeaders; rawBody: Buffer }> =>
   new Promise((resolve, reject) => {
     get(`${stack.url}${path}`, { headers: { 'accept-encoding': encoding } }, (answer) => {
@@ -33,12 +33,12 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe("The partners' guide", () => {
-  it('The partners’ guide starts with a page of at most 1,200 words, as does that for apps', () => {
+  it('The guides for partners and for apps each start with a page of at most 1,200 words', () => {
     for (const path of ['/docs/partners/start', '/docs/start'])
       expect([path, wordsOf(pages.get(path) ?? '').length > 1200]).toEqual([path, false]);
   });
 
-  it('The partners’ guide has no dead links, and mentions no file that its reader does not have', async () => {
+  it('The partners’ guide has no dead links, and mentions no file that its reader lacks', async () => {
     const wrong: string[] = [];
     for (const [from, html] of pages) {
       for (const [, link = ''] of html.matchAll(/href="([^"]*)"/g)) {
@@ -54,7 +54,7 @@ describe("The partners' guide", () => {
     expect(wrong).toEqual([]);
   });
 
-  it('The partners’ guide shows webhook receivers that import the client as its reader has it', () => {
+  it('The partners’ guide shows webhook receivers that import the installed client', () => {
     const webhooks = pages.get('/docs/partners/webhooks') ?? '';
     for (const name of ['express', 'fastify', 'nextjs']) expect(webhooks).toContain(`<h3 id="${name}">`);
     expect(webhooks.match(/from &#39;amanah-partner&#39;/g)).toHaveLength(3);

@@ -113,7 +113,7 @@ describe('Helpful errors', () => {
     ]);
   });
 
-  it('Rotating a key again returns 409, which says that it has been rotated', async () => {
+  it('Rotating a key again returns 409 and reports that it has been rotated', async () => {
     const partner = await buildPartner(stack);
     expect((await partner.send('post', '/keys/rotate')).status).toBe(200);
     expect(await partner.send('post', '/keys/rotate')).toMatchObject({

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { limitPartnerRate } from '../../src/platform/http/limit-partner-rate.ts';
 
-/** The part of a context that the limit uses. */
+/** The part of a request context that the limit uses. */
 function knock(path = '/v1/partners/balance', authorization = 'Bearer a') {
   const headers: Record<string, string> = {};
   const ctx = { path, ip: '127.0.0.1', get: () => authorization, set: (more: object) => Object.assign(headers, more) };

@@ -35,7 +35,7 @@ const customer = { customer_name: 'Budi Santoso', customer_email: 'budi@example.
 let stack: Stack;
 let receiver: Receiver;
 let partner: BuiltPartner;
-/** A final payout, fully reported, whose key was destroyed afterwards. */
+/** A final payout whose webhooks were all sent and whose key was then destroyed. */
 let old: { id: string; key: string; before: object; delivery: { id: string; body_sealed: string } };
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -60,7 +60,7 @@ const ended = (id: string, status = 'succeeded') =>
     async () => (await partner.get(`/payouts/${id}`)).body.data,
     (payout) => payout.status === status,
   );
-/** Its webhooks, once they were sent. */
+/** The payout's webhooks, once sent. */
 const delivered = (id: string) =>
   eventually(
     () =>
@@ -77,7 +77,7 @@ const keysOf = async (sql: string, id: string) =>
   (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
 const inKeys = <T>(sql: string, params: unknown[]): Promise<T[]> =>
   withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => (await client.query(sql, params)).rows as T[]);
-/** Its webhooks have to be sent first. */
+/** Destroys the key once the webhooks have been sent. */
 const forgotten = async (id: string) => {
   await eventually(
     async () => {
@@ -101,7 +101,7 @@ async function makeOld(): Promise<typeof old> {
   const id = await payOut(key);
   const before = await ended(id);
   const [delivery] = await delivered(id);
-  // The payout may be final by polling: the last callback may still be on its way.
+  // The payout may be final by polling while the last callback is still in flight.
   const last = 'payout.succeeded';
   await eventually(
     () => callbacksOf(id),
@@ -155,7 +155,7 @@ describe('Keys of orders', () => {
   });
 });
 
-it('A batch has one key for all its payouts, which nobody reads after it', async () => {
+it('A batch has one key for all its payouts, which nobody can read after it is destroyed', async () => {
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(2, to));
   const ids: string[] = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
@@ -257,7 +257,7 @@ describe('After the retention period of customers and beneficiaries', () => {
 
 describe.each([
   { how: 'lost with its database', lose: loseKey },
-  { how: 'lost and another made in its place', lose: replaceKey },
+  { how: 'lost and replaced by another', lose: replaceKey },
 ])('An order whose key was $how', ({ lose }) => {
   const itForLost = lose === loseKey ? it : itInFull;
 
@@ -349,7 +349,7 @@ describe.each([
 describe('Keys destroyed before a restore of the main database', () => {
   it('A webhook encrypted under a destroyed key is parked unsent, and read without its body', async () => {
     const { delivery } = old;
-    // The main database as it was before, and the keys unchanged.
+    // The main database as it was before; the keys database is unchanged.
     await withoutTriggers(
       stack,
       "update webhook_deliveries set body_sealed = ?, status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?",

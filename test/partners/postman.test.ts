@@ -28,7 +28,7 @@ const provided: Record<string, object> = {
   },
 };
 
-/** Makes a call as Postman does: runs the script on the request, with the Postman objects it uses. */
+/** Makes a call as Postman does: runs the script on the request, with the Postman objects that the script uses. */
 async function send({ request }: Item, script: string, variables: Record<string, string>) {
   const path = `/${request.url.path.map((part) => request.url.variable.find(({ key }) => `:${key}` === part)?.value ?? part).join('/')}`;
   const headers = new Map(request.header.map(({ key, value }) => [key.toLowerCase(), value]));

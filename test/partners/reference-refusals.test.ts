@@ -79,7 +79,7 @@ describe('Errors returned by the API', () => {
   }, 120_000);
   afterAll(() => stack.stop());
 
-  /** The error that an operation returns for these bytes; undefined sends no credentials. */
+  /** The error that an operation returns for these bytes; an undefined partner sends no credentials. */
   async function errorOf({ route }: { route: Route }, by: BuiltPartner | undefined, raw = '', id?: string) {
     const path = route.path.replace(':day', id ?? '2026-01-15').replace(/:\w+/g, id ?? newId());
     const { method } = route;
@@ -108,7 +108,7 @@ describe('Errors returned by the API', () => {
   it.each([
     [401, 'without credentials', (operation: { route: Route }) => errorOf(operation, undefined)],
     [403, 'without the permission', (operation: { route: Route }) => errorOf(operation, strangerTo(operation))],
-    [404, 'with an id that is none', (operation: { route: Route }) => errorOf(operation, partner, '', 'abc')],
+    [404, 'with a malformed id', (operation: { route: Route }) => errorOf(operation, partner, '', 'abc')],
   ])('An error with status %i matches the reference: %s', async (status, _, ask) => {
     for (const operation of operations) {
       const shown = operation.responses[status]?.content['application/json'].example.error;

@@ -98,9 +98,7 @@ describe('The story of the reference, as the product tells it', () => {
   }, 120_000);
 });
 
-/**
- * Replaces what differs from run to run. Ids become numbers in the order of appearance: the same id, the same number.
- */
+/** Replaces what differs between runs. Ids become numbers in order of appearance: equal ids get equal numbers. */
 function hideChance() {
   const ids = new Map<string, string>();
   const numbered = (id: string): string => {
@@ -126,6 +124,6 @@ function hideChance() {
   return hide;
 }
 
-/** Items of a timeline are in the order of their instants, which may be equal: their texts decide here. */
+/** Timeline items are ordered by time; items of the same time are sorted by text here. */
 const sorted = (list: unknown[]): unknown[] =>
   list.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));

@@ -6,7 +6,7 @@ import { webhookDocuments } from '../../src/wiring/webhook-documents.ts';
 const { operations, webhooks } = partnerStory;
 const routes = routeGroups.flatMap(({ routes: all }) => all).filter(({ access }) => access.kind === 'partner');
 
-/** Every object within a value, itself included. */
+/** Every object within a value, including the value. */
 function objectsIn(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   return [value as Record<string, unknown>, ...Object.values(value).flatMap(objectsIn)];

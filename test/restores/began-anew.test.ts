@@ -91,7 +91,7 @@ describe('A restore to before things were created', () => {
       ([receipt]) => receipt?.state === 'suspended',
     );
     expect((await keep(key)).body.data).toMatchObject({ id, payment_code });
-    // Its own first poll is a minute later.
+    // Wakes it: its own first poll is a minute later.
     await stack.deps.workflows.hintPartnerInstrument(id);
     await amountsWhen(2);
   }, 60_000);

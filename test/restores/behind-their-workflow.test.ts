@@ -5,7 +5,7 @@ import { type BuiltPartner, buildPartner, freshKey } from '../support/partner.ts
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
-/** Its nets become available a day later: until then the workflows of its payments wait. */
+/** The partner's nets become available a day later: until then the workflows of its payments wait. */
 let partner: BuiltPartner;
 let payer: BuiltUser;
 beforeAll(async () => {
@@ -23,12 +23,12 @@ const topUp = async (key: string) => {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const { token } = payer;
   const asked = await stack.post('/v1/payments/gateway', body, { token, headers: { 'idempotency-key': key } });
-  // The key replays its first answer; the order is polled for its code.
+  // The key replays the first answer, so poll the order for its code.
   return stack.get(`/v1/payments/orders/${asked.body.data.payment_order_id}`, { token });
 };
 const payAtProvider = (payment_code: string) => stack.sandbox.post('/sandbox/pay', { payment_code });
 
-/** Whatever wakes its workflow: a callback, the reconciliation, a sweep. */
+/** Waits for success after waking the workflow, as a callback, the reconciliation or a sweep would. */
 const succeededWhenHinted = (id: string) =>
   eventually(
     async () => {

@@ -41,7 +41,7 @@ const receiptWhen = (reference: string, state: string) =>
 const receiptWorkflow = async (id: string) =>
   (await stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${id}`).describe()).status.name;
 
-/** On a stack that the caller starts and stops. */
+/** The tests run on a stack that the caller starts and stops. */
 export function describePaidMeanwhile(place: () => Stack): void {
   beforeAll(async () => {
     stack = place();

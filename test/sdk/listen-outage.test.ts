@@ -13,7 +13,7 @@ interface Failure {
   code: string;
   retryAfter?: string;
 }
-/** The answers to the next requests for the list, and for one delivery, in place of the real ones. */
+/** Scripted answers to the next requests for the list, and for single deliveries, instead of the real ones. */
 let failures: { list: Failure[]; one: Map<string, Failure[]> };
 let told: { id: string; created_at: string; resource_id: string }[];
 let asked: { path: string; at: number }[];
@@ -63,7 +63,7 @@ afterEach(async () => {
   api.close();
 });
 
-/** The command against an API that fails as scripted: a stub, because the real one does not fail on request. */
+/** Runs the command against a stub API that fails as scripted; the real one does not fail on request. */
 function run() {
   const { port } = api.address() as AddressInfo;
   const keys = { apiKey: 'a-key', signingSecret: 'a-secret' };
@@ -78,13 +78,13 @@ const forwardedWhen = (count: number) =>
     async () => forwarded(),
     (ids) => ids.length >= count,
   );
-/** The client itself tries five times before it gives up. */
+/** The client itself tries five times before it fails. */
 const five = (failure: Failure): Failure[] => Array.from({ length: 5 }, () => failure);
 const away: Failure = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '0' };
 const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
 
 describe('amanah-listen', () => {
-  it('amanah-listen forwards the rest of a batch, each once and in order, when one is gone and the API fails halfway', async () => {
+  it('amanah-listen forwards the rest of a batch, each once and in order, when one was deleted and the API fails halfway', async () => {
     const { says } = run();
     await says('Listening.');
     failures.one.set('gone', [{ status: 404, code: 'RESOURCE_NOT_FOUND' }]);

@@ -17,7 +17,7 @@ import { createHttp, type Http } from '../support/http.ts';
 import { type Product, startProduct } from '../support/product.ts';
 import { type Action, openPeer } from './peer.ts';
 
-/** Everything these tests know about the product is in its `credentials.json`. */
+/** The tests use nothing of the product but its `credentials.json`. */
 let product: Product;
 let directory: string;
 let given: Credentials;
@@ -73,7 +73,7 @@ async function toldOf(id: string): Promise<Webhook> {
   return (await verifyWebhook(given.partner.webhook_secret, headers, body)).webhook;
 }
 
-/** Has the customer pay, and waits until the net can be paid out. */
+/** Lets a customer pay, and waits until the net can be paid out. */
 async function collect(amount: string): Promise<string> {
   const { available } = await client.balance();
   const made = await client.payments.create({ method: 'virtual_account', channel: 'BCA', amount });

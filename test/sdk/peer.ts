@@ -7,9 +7,9 @@ export type Action =
   | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'reset'
   | 'silence'
-  /** The API behind it gets the request and answers. */
+  /** The API behind the stub gets the request and answers. */
   | 'pass'
-  /** The API behind it gets the request and executes it; its answer is lost. */
+  /** The API behind the stub executes the request; its answer is lost. */
   | 'lose answer';
 
 export interface PeerRequest {
@@ -20,8 +20,8 @@ export interface PeerRequest {
 }
 
 /**
- * A stub of the API: acts as planned, one action per request, and repeats the last action for all later ones. It
- * forwards to `target`.
+ * A stub of the API: acts as planned, one action per request, and repeats the last action for all later requests.
+ * Forwards to `target`.
  */
 export async function openPeer(plan: readonly Action[], target?: string) {
   const requests: PeerRequest[] = [];
@@ -66,7 +66,7 @@ export async function openPeer(plan: readonly Action[], target?: string) {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    /** The answers of the API behind it, including lost ones. */
+    /** The answers of the API behind the stub, including lost ones. */
     passed,
     /** The keys, signatures and bodies received, each once. */
     distinct: () => [

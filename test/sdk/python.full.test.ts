@@ -50,7 +50,7 @@ const names = readdirSync(join(client, 'tests'))
     const data = join(directory, 'data');
     product = startProduct(data);
     const bin = makePythonEnvironment(join(directory, 'environment'), runtimeRequirements);
-    // As a partner installs it.
+    // Installed as a partner would install it.
     writeFileSync(join(directory, wheel), packWheel(document));
     execFileSync(join(bin, 'pip'), ['install', '--quiet', '--no-deps', join(directory, wheel)]);
     await product.untilReady();
@@ -61,7 +61,7 @@ const names = readdirSync(join(client, 'tests'))
     rmSync(directory, { recursive: true, force: true });
   }, 30_000);
 
-  /** Runs every test in one process, against the installed package and not its sources; returns the output. */
+  /** Runs every test in one process, against the installed package instead of its sources; returns the output. */
   function runTests(python: string, data: string): Promise<string> {
     cpSync(join(client, 'tests'), join(directory, 'tests'), { recursive: true });
     const args = [

@@ -8,7 +8,7 @@ import * as inNext from '../../sdk/receivers/nextjs.ts';
 import { newWebhookSecret } from '../../src/partners/partner-secrets.ts';
 
 const secret = newWebhookSecret();
-/** Spaces that a parser would lose, and a two-byte letter: the signature is over the bytes. */
+/** Contains spaces that a parser would drop, and a two-byte letter: the signature is over the bytes. */
 const body =
   '{ "type": "payment.succeeded",  "timestamp": "2026-01-15T03:00:00.000Z", "data": { "reference": "Žižek" } }';
 

@@ -8,7 +8,7 @@ describe('CSV lines', () => {
     ['formulas behind skipped white space', ['\t=1', '\r=1'], `'\t=1,"'\r=1"`],
     ['full-width formulas', ['＝1', ' ＋1'], "'＝1,' ＋1"],
     ['formulas behind a semicolon', ['a;=1', 'a; @x;b', 'a\n=1;2'], `a;'=1,a;' @x;b,"a\n'=1;2"`],
-    ['formulas behind quotes, which that spreadsheet drops', ['a;"=1+1;b', '"=1'], `"a;'""=1+1;b","'""=1"`],
+    ['formulas behind quotes, which such a spreadsheet drops', ['a;"=1+1;b', '"=1'], `"a;'""=1+1;b","'""=1"`],
     ['amounts, which stay numbers', ['-5.0000', '0.0000', '-0'], '-5.0000,0.0000,-0'],
     ['a formula with delimiters', ['=A1,"x"'], `"'=A1,""x"""`],
   ])('A line of CSV with %s is written as specified', (_, cells, expected) => {

@@ -6,7 +6,7 @@ import { testRun } from '../support/run.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The packages allowed in the workflow sandbox; a new one here is a decision, not an accident. */
+/** The packages allowed in the workflow sandbox; adding one is a deliberate decision. */
 const allowed = [
   /^@temporalio\//,
   /^@protobufjs\//,

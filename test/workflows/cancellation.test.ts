@@ -12,7 +12,7 @@ import { buildOperators, decide } from '../support/decide.ts';
 import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
-/** “Request Cancellation” in the web UI by an operator. */
+/** An operator clicks “Request Cancellation” in the web UI. */
 let stack: Stack;
 let payer: BuiltUser;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const detailsOf = async (id: string): Promise<string> => {
 };
 const asked = 'CANCELLATION WAS REQUESTED and changes nothing';
 
-/** Requests it, and waits until the workflow's details say that it continues, and what it waits for. */
+/** Requests cancellation, and waits until the workflow's details report that it continues and what it waits for. */
 async function requestCancellation(id: string): Promise<string> {
   const before = await eventually(
     () => detailsOf(id),

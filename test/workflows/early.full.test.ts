@@ -7,8 +7,8 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../support/time-skipping.ts';
 
 /**
- * Work due later that Temporal requests now: because its clock is ahead, as here, where it skips time and the database
- * does not, or because an attacker has an activity started.
+ * Temporal runs work before it is due: because its clock is ahead (here it skips time and the database does not), or
+ * because an attacker starts an activity.
  */
 let stack: TimeSkippingStack;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { buildPartner } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 
 /**
- * Work due later that Temporal requests now: because its clock is ahead, as in early.full.test.ts, or because an
- * attacker has an activity started, as here.
+ * Temporal runs work before it is due: because its clock is ahead (see early.full.test.ts), or because an attacker
+ * starts an activity, as here.
  */
 let stack: Stack;
 beforeAll(async () => {

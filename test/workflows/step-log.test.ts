@@ -18,7 +18,7 @@ interface Line {
   workflow_id: string;
   text: string;
 }
-/** The log lines of a number of attempts of an activity. */
+/** The log lines of this many attempts of an activity. */
 async function logOf(work: () => Promise<never>, attempts: number, maximumAttempts = 0): Promise<Line[]> {
   const lines: Line[] = [];
   const warn = (facts: Omit<Line, 'text'>, text: string) => void lines.push({ ...facts, text });

@@ -28,7 +28,7 @@ describe('The history of a workflow', () => {
     );
     expect(summaries).toEqual(
       expect.arrayContaining([
-        'Request the transfer, once under its key, and post what the answer implies',
+        'Request the transfer once under its key, and post the result',
         expect.stringMatching(/^Asks the provider about the transfer at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC\+7\)$/),
       ]),
     );

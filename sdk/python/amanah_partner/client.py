@@ -107,7 +107,7 @@ class Payments(_Resource):
         return cast(Iterator[models.PartnerPayment], _read_on(self.list, query))
 
     def cancel(self, id: str) -> models.PartnerPayment:
-        """Cancels an open payment: it becomes expired. Raises PAYMENT_ALREADY_PAID when it was paid first."""
+        """Cancels an open payment: it becomes expired. Raises PAYMENT_ALREADY_PAID if it was paid first."""
         return cast(models.PartnerPayment, self._call("POST", f"/v1/partners/payments/{in_path(id)}/cancel"))
 
     def timeline(self, id: str) -> models.PartnerTimeline:
@@ -296,7 +296,7 @@ class WebhookDeliveries(_Resource):
 
 
 def _read_on(read: Callable[[Any], Any], query: Mapping[str, Any] | None) -> Iterator[Any]:
-    """Reads on from the position that each page returns, so that new rows neither repeat nor hide a row."""
+    """Continues from the position that each page returns, so that new rows neither repeat nor hide a row."""
     asked: dict[str, Any] = {"limit": 100, **(query or {})}
     while True:
         page = read(asked)

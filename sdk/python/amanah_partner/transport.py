@@ -1,4 +1,4 @@
-"""Signs calls, sends them, and repeats those that may be repeated."""
+"""Signs and sends calls, and retries those that may be retried."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Transport:
 
 
 def _wait_before(attempt: int, outcome: PartnerApiError | NoAnswerError) -> float | None:
-    """Seconds to wait before the attempt with this number, with jitter; None when there must be none."""
+    """Seconds to wait before the attempt with this number, with jitter; None if it must not be made."""
     growing = min(_FIRST_WAIT * 2.0 ** (attempt - 2), _LONGEST_WAIT) * random.uniform(0.5, 1)
     if isinstance(outcome, NoAnswerError):
         return growing

@@ -55,9 +55,9 @@ routes.post(
     const { id, hasOtherBody } = stored;
     if (hasOtherBody) log.warn({ callback: id }, 'an earlier callback with the same id had a different body');
     if (reading.hint === null) {
-      log.warn({ callback: id, unread: reading.unread }, 'stored a callback that cannot be read');
+      log.warn({ callback: id, unread: reading.unread }, 'stored an unreadable callback');
     } else {
-      // Answer as soon as it is stored; if it cannot be delivered now, a sweep will.
+      // Answer once it is stored. If delivery fails, a sweep retries it.
       deliverCallback(deps.orm.em.fork(), deps, id).catch((error: unknown) =>
         log.warn({ err: error, callback: id }, 'could not deliver a callback; it stays stored until delivery succeeds'),
       );

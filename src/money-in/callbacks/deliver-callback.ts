@@ -11,7 +11,7 @@ import { strayOf } from '../payments/confirm-payment.ts';
 import { hasReceipt } from '../payments/find-receipts.ts';
 import type { CallbackWorkflows, FindOwner } from './callback-workflows.ts';
 
-/** The dependencies of delivering a callback. */
+/** What delivering a callback needs. */
 export interface CallbackPorts {
   workflows: CallbackWorkflows;
   gateways: Gateways;
@@ -23,7 +23,7 @@ const redeliveryAgeSeconds = 5;
 
 /**
  * Delivers one stored callback to its workflow and marks it delivered; this also deletes its body if it concerns an
- * erased person. Safe to repeat: a signal is only a hint, and a case of unmatched money is opened once. Throws when
+ * erased person. Can be repeated safely: a signal is only a hint, and unmatched money gets only one case. Throws when
  * Temporal is unreachable.
  */
 export async function deliverCallback(em: EntityManager, ports: CallbackPorts, callbackId: string): Promise<void> {
@@ -37,7 +37,7 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
   const { attempts } = counted;
   await route(em, ports, callback);
   const body_sealed = bodyKept(callback.reference);
-  // Not if `attempts` has changed (its payment became final, or another delivery runs): then it is delivered again.
+  // If `attempts` has changed (the payment became final, or another delivery runs), the callback is delivered again.
   await em.nativeUpdate(
     CallbackRow,
     { id: callback.id, attempts },
@@ -46,9 +46,9 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
 }
 
 /**
- * Signals the workflow that waits under the callback's reference. For an unknown transfer it asks the provider. A
- * payment through another payment method than the owner's opens a case that asks the provider whose it is, as a
- * callback's reference, amount and status are not trusted.
+ * Signals the workflow of the callback's reference. Asks the provider about an unknown transfer. A payment by another
+ * payment method than the owner's opens a case, which asks the provider who owns it: a callback's reference, amount and
+ * status are not trusted.
  */
 async function route(
   em: EntityManager,
@@ -64,8 +64,7 @@ async function route(
     await noteUnknownTransfer(em, gateways, { provider, reference, refundOf });
   }
   if (callback.kind !== 'payment') return;
-  // Without the provider's ids there is nothing to look up: also signal a final owner, whose run looks for all
-  // payments.
+  // Without the provider's ids there is no payment to look up, so signal a final owner too: its run reads all payments.
   if (!paymentId || !methodId) return owner?.isOpen ? undefined : owner?.hint(workflows);
   const isMine = owner?.isOpen && owner.collection?.providerPaymentMethodId === methodId;
   if (isMine || (await hasReceipt(em, paymentId))) return;
@@ -74,7 +73,7 @@ async function route(
 }
 
 /**
- * Delivers stored, undelivered callbacks, each at growing intervals, so that failing ones do not hold up others.
+ * Delivers stored, undelivered callbacks, each at growing intervals, so that failing callbacks do not delay others.
  * Returns how many were delivered.
  */
 export function redeliverCallbacks(em: EntityManager, ports: CallbackPorts, failed: SweepFailure): Promise<number> {
@@ -85,13 +84,13 @@ export function redeliverCallbacks(em: EntityManager, ports: CallbackPorts, fail
 }
 
 /**
- * Marks delivered payment callbacks of the last two days without a receipt as undelivered, after Temporal lost its data
- * and with it the signalled workflows, which may not have asked the provider yet. Reconciliation finds older ones.
- * Returns how many.
+ * Marks delivered payment callbacks of the last two days without a receipt as undelivered. Called after Temporal lost
+ * its data: the signalled workflows may not have asked the provider yet. Reconciliation finds older payments. Returns
+ * how many it marked.
  */
 export async function redeliverUnreceipted(em: EntityManager): Promise<number> {
   let redelivered = 0;
-  // An hour at a time, so that each statement stays within its time-out.
+  // One hour at a time keeps each statement within its time-out.
   for (let hour = 48; hour > 0; hour -= 1) {
     const rows = await withTime(em, budgets.database.sweep, (tx) =>
       tx.execute<unknown[]>(

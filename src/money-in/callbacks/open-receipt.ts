@@ -26,10 +26,10 @@ interface ReceiptPorts {
 }
 
 /**
- * Asks the provider about unmatched money, and posts it to suspense with its receipt, once. The provider's own record
- * identifies the payment and its owner: if it pays something open of ours, only that workflow is signalled. The partner
- * whose payment or instrument received it gets a webhook. Returns money that already has a receipt unchanged; does
- * nothing for money that the provider does not confirm. Throws ProviderUnknown.
+ * Asks the provider about unmatched money and posts it to suspense, with its receipt, once. The provider's record
+ * identifies the payment and its owner: if it pays an open row of ours, only the workflow of that row is signalled. The
+ * partner whose payment or instrument received the money gets a webhook. Returns the state of money that already has a
+ * receipt, and posts nothing that the provider does not confirm. Throws ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,
@@ -43,7 +43,7 @@ export async function openReceipt(
   if (payment?.status === 'failed' || payment?.status === 'voided') return { outcome: 'failed' };
   if (payment?.status !== 'succeeded') return { outcome: 'unconfirmed' };
   const owner = await findOwner(em, { provider, reference: payment.reference, paidAt: payment.paidAt });
-  // A final row stays final and an amount never changes, so this still holds when the receipt is posted.
+  // A final row stays final and an amount never changes, so the reason still holds when the receipt is posted.
   const reason = await reasonFor(owner?.collection ?? null, payment);
   if (reason === null) {
     await owner?.hint(workflows);
@@ -73,7 +73,7 @@ export async function openReceipt(
     );
     const receipt = must(
       await tx.findOne(Receipt, { provider_payment_id: payment.providerPaymentId }),
-      'money that is not suspended now has its receipt',
+      'the money has a receipt',
     );
     // Otherwise a concurrent run posted it first.
     if (suspended) {
@@ -95,7 +95,7 @@ export async function openReceipt(
   return opening;
 }
 
-/** A row that is locked until the transaction ends. */
+/** Locks a row until the transaction ends. */
 const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 
 function tell({ state, amount, reason }: Receipt): ReceiptOpening {
@@ -104,14 +104,14 @@ function tell({ state, amount, reason }: Receipt): ReceiptOpening {
     : { outcome: state };
 }
 
-/** Why this money cannot be applied to its payment or instrument; null when it can. */
+/** Why this money cannot be applied to its payment or instrument; null if it can be. */
 async function reasonFor(
   collection: Collection | null,
   { amount, providerPaymentMethodId }: ProviderPayment,
 ): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
   const { takes, providerPaymentMethodId: known } = collection;
-  // An instrument is looked up only by its own method.
+  // Only the method that belongs to an instrument finds it.
   if (takes && known !== null && known !== providerPaymentMethodId) return 'unknown';
   if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
   if (!isFinalOrder(collection.status)) {

@@ -3,13 +3,13 @@ import { type Sweep, type SweepFailure, sweepRows } from '../../platform/houseke
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import type { InstrumentTable } from '../payments/instrument-row.ts';
 
-/** Still open minutes after its deadline or cancellation: the workflow is lost or delayed. */
+/** Open rows minutes past their deadline or cancellation: their workflow is lost or delayed. */
 export const overdue = (table: InstrumentTable): string =>
   `select id, coalesce(cancelled_at, expires_at) as since from ${table}
    where status in ('PENDING', 'WAITING_PAYMENT')
      and coalesce(cancelled_at, expires_at) < now() - interval '2 minutes'`;
 
-/** Rows still without an instrument: the provider usually answers within seconds, or is down. */
+/** Rows without an instrument after ten minutes: the provider usually answers within seconds, or is down. */
 export const withoutInstrument = (table: InstrumentTable): string =>
   `select id, created_at as since from ${table}
    where status = 'PENDING' and created_at < now() - interval '10 minutes'`;
@@ -18,17 +18,17 @@ export const withoutInstrument = (table: InstrumentTable): string =>
 export const overdueReleases = `select id, available_at as since from partner_payments
   where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
 
-/** Reusable instruments whose workflow is late with its next look. */
+/** Reusable instruments that their workflow has not polled in time. */
 const overdueInstruments = 'select id, look_again_at as since from partner_instruments where look_again_at < now()';
 
 /**
- * Orders, partner payments and releases. Rows whose instrument waits for its payer are left out until the deadline:
- * their workflow asks the provider, and any callback restarts it.
+ * Orders, partner payments, instruments and releases. Omits rows waiting for their payer until the deadline: the
+ * workflow asks the provider, and any callback restarts it.
  */
 const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
   const order = (id: string) => workflows.hintGatewayPayment(id);
   const payment = (id: string) => workflows.hintPartnerPayment(id);
-  // Separate kinds, because the intervals between a row's looks grow.
+  // Separate kinds, because the interval between retries of a row grows.
   return [
     { kind: 'payment_order', due: overdue('payment_orders'), wake: order },
     { kind: 'payment_order_instrument', due: withoutInstrument('payment_orders'), wake: order },
@@ -40,8 +40,9 @@ const sweepsOf = (workflows: CallbackWorkflows): Sweep[] => {
 };
 
 /**
- * Signals the workflow of every open order and partner payment that is past its deadline or has no instrument, and of
- * every paid net that should be available; restarts lost ones from their rows. Returns how many.
+ * Signals the workflow of every open order and partner payment that is past its deadline or has no instrument, of every
+ * overdue instrument, and of every paid net that should be available; restarts lost workflows from their rows. Returns
+ * how many it signalled.
  */
 export function sweepOverduePayments(
   em: EntityManager,

@@ -8,8 +8,8 @@ const due = `select id, received_at as since from receipts
   where state = 'suspended' and received_at < now() - interval '2 minutes'`;
 
 /**
- * Ensures that every receipt in suspense has a running workflow, which shows it to operators. Returns how many it
- * checked.
+ * Ensures that every receipt in suspense has a running workflow, which shows it to operators. Returns how many receipts
+ * it checked.
  */
 export function sweepReceipts(em: EntityManager, workflows: CallbackWorkflows, failed: SweepFailure): Promise<number> {
   const wake = async (receiptId: string) => {

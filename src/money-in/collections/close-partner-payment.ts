@@ -17,8 +17,8 @@ import type { PaymentWithChannel } from './present-partner-payment.ts';
 
 /**
  * Closes an unpaid payment, with its webhook, in one transaction. Does not change a final payment, or one whose money
- * arrived unidentified and is in suspense. If it is closed because an attempt to get an instrument was `refused`, it
- * throws as `expectNoAttempt`.
+ * is in suspense because it arrived unidentified. If a `refused` attempt closes the payment, throws as
+ * `expectNoAttempt` does.
  */
 export function closePartnerPayment(
   em: EntityManager,
@@ -38,9 +38,9 @@ export function closePartnerPayment(
 }
 
 /**
- * Cancels a payment for its partner, as `cancelInstrument` does, and returns it once it is final. Throws
+ * Cancels a payment for its partner, as `cancelInstrument` does, and returns the final payment. Throws
  * RESOURCE_NOT_FOUND, PAYMENT_ALREADY_PAID, and PROVIDER_INDETERMINATE (with the URL to poll) while the provider has
- * not cancelled it: it will still become final, cancelled or paid.
+ * not cancelled it: it will still become paid or cancelled.
  */
 export async function cancelPartnerPayment(
   em: EntityManager,

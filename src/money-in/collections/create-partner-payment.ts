@@ -19,9 +19,9 @@ export interface PartnerPaymentCreation {
 }
 
 /**
- * Creates a payment and waits for its instrument. Throws PROVIDER_REFUSED when the provider refused it,
- * PROVIDER_INDETERMINATE (with the URL to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when the workflow
- * could not be started.
+ * Creates a payment and waits for its instrument. Throws PROVIDER_REFUSED if the provider refused it,
+ * PROVIDER_INDETERMINATE (with the URL to poll) while the outcome is unknown, SERVICE_UNAVAILABLE if the workflow could
+ * not be started.
  */
 export async function createPartnerPayment(
   em: EntityManager,
@@ -55,7 +55,7 @@ export async function createPartnerPayment(
       },
     ));
   const { payment } = found;
-  // This may have joined another request's payment under the same key, which must not be returned as this request's.
+  // The start may have joined another request's payment under the same key, which this request must not return.
   if (!payment.payment_code) await findUnderKey(em.fork(), { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {

@@ -16,7 +16,7 @@ import type { PaymentChannelName, PaymentWithChannel } from './present-partner-p
 
 type Row = Record<string, unknown> & PaymentChannelName & { refunded: Money };
 
-/** The payment with this id, of any partner, read afresh in one round trip; null when there is none. */
+/** The payment with this id, of any partner, read afresh in one round trip; null if there is none. */
 export async function findPartnerPayment(em: EntityManager, id: string): Promise<PaymentWithChannel | null> {
   const [row] = await executePrepared<Row>(
     em,
@@ -34,7 +34,7 @@ export async function getAnyPartnerPayment(em: EntityManager, id: string): Promi
   return (await findPartnerPayment(em, id)) ?? refuse('NOT_FOUND', 'the payment was not found', { field: 'id' });
 }
 
-/** A payment of this partner. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */
+/** A payment of this partner. Throws RESOURCE_NOT_FOUND for a missing payment and for another partner's. */
 export async function getPartnerPayment(
   em: EntityManager,
   { partnerId, paymentId }: { partnerId: string; paymentId: string },
@@ -45,16 +45,16 @@ export async function getPartnerPayment(
 }
 
 export interface PaymentFilter extends ListWindow {
-  /** Without it, every partner's. */
+  /** Default: all partners. */
   partnerId?: string | undefined;
   status?: PartnerPaymentStatus | undefined;
   externalRef?: string | undefined;
-  /** As a payment shows it: `external_ref`, or the id if it has none; for operators also the id in any case. */
+  /** The reference shown: `external_ref`, or the id without one; for operators, the id always matches too. */
   reference?: string | undefined;
   method?: PaymentMethodKind | undefined;
   channel?: string | undefined;
   organizationId?: string | undefined;
-  /** The reusable instrument that received it. */
+  /** The reusable instrument that was paid. */
   instrumentId?: string | undefined;
   /** Inclusive. */
   from?: Date | undefined;
@@ -62,7 +62,7 @@ export interface PaymentFilter extends ListWindow {
   to?: Date | undefined;
 }
 
-/** A page of payments, newest first, and the number of all that match. */
+/** A page of payments, newest first, and how many match in total. */
 export function findPartnerPayments(
   em: EntityManager,
   {
@@ -104,7 +104,7 @@ export function findPartnerPayments(
     return {
       items: items.map((payment) => ({
         payment,
-        channel: must(channelOf.get(payment.channel_id), 'a payment has its channel'),
+        channel: must(channelOf.get(payment.channel_id), 'a payment has a channel'),
         refunded: must(refunded.get(payment.id), 'every payment has a refunded sum'),
       })),
       ...listed,
@@ -117,11 +117,11 @@ const referredAs = (reference: string, partnerId: string | undefined): FilterQue
   ...(isUuid(reference) ? [{ id: reference, ...(partnerId && { external_ref: null }) }] : []),
 ];
 
-/** SQL: how much of a payment is refunded or being refunded, at most all of it; `payment` is its table's alias. */
+/** SQL: how much of a payment is refunded or being refunded, at most its amount; `payment` is the table's alias. */
 export const refundedOf = (payment: string): string =>
   `least(refunded_of_payment(${payment}.id), ${payment}.amount)::text`;
 
-/** How much of each of these payments is refunded or being refunded, at most all of it; IDR, scale 4. */
+/** How much of each payment is refunded or being refunded, at most its amount; IDR, scale 4. */
 export async function readRefunded(
   em: EntityManager,
   paymentIds: readonly string[],

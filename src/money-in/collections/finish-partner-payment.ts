@@ -14,7 +14,7 @@ export function lockPayment(tx: EntityManager, id: string): Promise<Payment> {
   return tx.findOneOrFail(PartnerPayment, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
-/** A payment's final state, and its time by the database's clock. */
+/** A payment's final status, and when it became final by the database's clock. */
 interface End {
   status: 'PAID' | 'FAILED' | 'EXPIRED';
   type: WebhookEvent;
@@ -24,8 +24,8 @@ interface End {
 }
 
 /**
- * Makes a payment final in the caller's transaction: its status, the event of the change, and the webhook that reports
- * it, with the current payload frozen. Returns the step, with a delivery for each endpoint subscribed to the event.
+ * Makes a payment final in the caller's transaction: writes its status, the event, and the webhook, whose payload is
+ * frozen. Returns the step's result, with a delivery for each endpoint subscribed to the event.
  */
 export async function finishPayment(
   tx: EntityManager,
@@ -54,8 +54,8 @@ export async function finishPayment(
 }
 
 /**
- * The result of a step without work, such as a retry: the current payment, with its pending webhook deliveries, which
- * an earlier run may not have started.
+ * The result of a step that had nothing to do, such as a retry: the current payment with its pending webhook
+ * deliveries, which an earlier run may not have started.
  */
 export async function standingOf(em: EntityManager, payment: Payment): Promise<PartnerPaymentStep> {
   return stepOf(payment, await findPendingWebhooks(em, { resourceType: 'payment', resourceId: payment.id }));

@@ -21,10 +21,10 @@ import {
 } from './partner-payment.ts';
 
 /**
- * The first step of a partner's payment: its row `PENDING` and the idempotency key, in one transaction; its lifetime
- * begins at `at` (ISO 8601), the workflow's clock. Returns an existing payment unchanged. Refuses a key that belongs to
- * another request, a partner that is not active, an organization that is inactive, suspended or no longer linked, and
- * as `openOnce`; then no attempt at this opening has any effect.
+ * The first step of a partner's payment: writes its row `PENDING` and the idempotency key, in one transaction; its
+ * lifetime begins at `at` (ISO 8601), the workflow's clock. Returns an existing payment unchanged. Refuses a key used
+ * for another request, an inactive partner, an organization that is inactive, suspended or no longer linked, and what
+ * `openOnce` refuses. After a refusal no attempt at this opening has any effect.
  */
 export async function openPartnerPayment(
   em: EntityManager,
@@ -45,7 +45,7 @@ export async function openPartnerPayment(
   };
 }
 
-/** The row as passed to the workflow. */
+/** The payment's row as passed to the workflow. */
 type Standing = Pick<PartnerPayment, 'status' | 'expires_at'> &
   Partial<Pick<PartnerPayment, 'cancelled_at' | 'released_at' | 'available_at'>>;
 
@@ -85,18 +85,18 @@ interface Insert {
 }
 
 /**
- * Writes verdict, key, row and event in one statement, and so in one round trip: all of them, or none when a verdict
- * exists or is being written, the key is taken, the partner or its organization is not active, the payment is in
- * another organization's name, or the request is too old. Unique indexes decide on the inserts, not the statement's
- * snapshot. The rows of partner and organization are locked: it waits for a suspension in progress, and a later one
- * waits. Returns whether it wrote them; otherwise `openOnce` determines why not.
+ * Writes verdict, key, row and event in one statement, in one round trip: all of them, or none if a verdict exists or
+ * is being written, the key is taken, the partner or its organization is not active, the payment names another
+ * organization, or the request is too old. Unique indexes, not the statement's snapshot, decide whether the inserts
+ * succeed. The partner's and organization's rows are locked, so this waits for a suspension in progress, and later
+ * suspensions wait for it. Returns whether it wrote them; if not, `openOnce` finds out why.
  */
 async function openAtOnce(
   em: EntityManager,
   { paymentId, opening, payment }: { paymentId: string; opening: PartnerPaymentOpening; payment: Insert },
 ): Promise<boolean> {
   const { partnerId, idempotency, stamp } = opening;
-  // Whether the named organization is linked is known only under the partner's lock.
+  // Only the partner's lock shows whether the named organization is linked.
   if (opening.organizationId !== null) return false;
   const sql = `with claim as (
        insert into requests (owner_id, key_hash, fingerprint, resource_id, kind, made)
@@ -119,7 +119,7 @@ async function openAtOnce(
   }
 }
 
-/** Inserts row and event of the payment whose id is the `resource_id` of `claim`. */
+/** Inserts the row and event of the payment whose id is the `resource_id` of `claim`. */
 function paymentInsert(opening: PartnerPaymentOpening, texts: PartnerTexts, openedAt: Date): Insert {
   const { partnerId, requestId } = opening;
   const expiresAt = new Date(openedAt.getTime() + opening.lifetimeMinutes * 60_000);

@@ -11,14 +11,14 @@ const PartnerPaymentSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     external_ref: p.string().length(128).nullable(),
     channel_id: p.integer(),
-    /** Copied from its channel when it was opened; the database sets it. */
+    /** The channel's provider, set by a database trigger when the payment is created. */
     provider: p.text().default('xendit'),
     fee_mode: p.text().$type<FeeMode>(),
-    /** The gross: what the customer pays; whole rupiah. */
+    /** The gross amount that the customer pays; whole rupiah. */
     amount: p.decimal().precision(20).scale(4),
     fee: p.decimal().precision(20).scale(4),
     net_amount: p.decimal().precision(20).scale(4),
-    /** The provider's share; internal. */
+    /** The provider's fee; internal. */
     provider_fee: p.decimal().precision(20).scale(4),
     status: p.text().$type<PaymentOrderStatus>(),
     provider_payment_request_id: p.text().nullable(),
@@ -27,16 +27,16 @@ const PartnerPaymentSchema = defineEntity({
     failure_code: p.text().nullable(),
     customer_sealed: p.text().nullable(),
     metadata_sealed: p.text().nullable(),
-    /** The reusable instrument that received it, if any. */
+    /** The reusable instrument that was paid, if any. */
     instrument_id: p.uuid().nullable(),
-    /** Increases when the payment becomes final and with each further event that a webhook reports. */
+    /** Increases when the payment becomes final and with each further webhook event. */
     version: p.integer().default(0),
     request_id: p.text().nullable(),
     expires_at: p.datetime(),
-    /** When its partner cancelled it. */
+    /** When the partner cancelled the payment. */
     cancelled_at: p.datetime().nullable(),
     instrument_at: p.datetime().nullable(),
-    /** The last request for the instrument that the provider may have received. */
+    /** When the instrument was last requested, if the request may have reached the provider. */
     instrument_asked_at: p.datetime().nullable(),
     /**
      * When the provider first reported the payment as paid or pending with no payment that can be settled. Not cleared

@@ -4,11 +4,11 @@ import type { OpeningStamp } from '../../shared/opening.ts';
 import type { OpenedOrder } from '../payments/payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from '../payments/payment-order.ts';
 
-/** Pure facts about partners' payments (docs/contract.md 8). */
+/** Statuses and types of partners' payments (docs/contract.md 8). */
 export const partnerPaymentStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const;
 export type PartnerPaymentStatus = (typeof partnerPaymentStatuses)[number];
 
-/** Partners' names for the statuses of a payment order. */
+/** The statuses shown to partners for those of a payment order. */
 export const shownStatuses: Record<PaymentOrderStatus, PartnerPaymentStatus> = {
   PENDING: 'pending',
   WAITING_PAYMENT: 'pending',
@@ -29,7 +29,7 @@ export const longestLifetimeMinutes = 2880;
 /** The path of a payment's detail. */
 export const paymentPath = (id: string): string => `/v1/partners/payments/${id}`;
 
-/** The partner's own texts: sealed together, in transit and at rest. */
+/** The partner's own texts, sealed together in transit and at rest. */
 export interface PartnerTexts {
   external_ref: string | null;
   customer_name: string | null;
@@ -44,14 +44,14 @@ export const partnerTextsPlace = (paymentId: string) => ({
   row: paymentId,
 });
 
-/** The place of `metadata`, stored apart from the texts: lists show it, and most payments have none. */
+/** Where `metadata` is sealed. Stored apart from the texts: lists show it, and most payments have none. */
 export const partnerMetadataPlace = (paymentId: string) => ({
   table: 'partner_payments',
   column: 'metadata_sealed',
   row: paymentId,
 });
 
-/** The request as passed to the workflow: ids and amounts, texts only sealed (docs/contract.md 9). */
+/** The request as passed to the workflow: ids and amounts; texts only sealed (docs/contract.md 9). */
 export interface PartnerPaymentOpening {
   partnerId: string;
   organizationId: string | null;
@@ -75,23 +75,23 @@ export interface PartnerPaymentInput {
   paymentId: string;
   /** The request; absent when the workflow is restarted for an existing row. */
   opening?: PartnerPaymentOpening;
-  /** The `PaymentState` with which the workflow was started, so that it need not be set again. */
+  /** The `PaymentState` that the workflow was started with, so that it need not set it again. */
   shown?: 'PENDING';
 }
 
 /** The port to the workflows of partners' payments; implemented in `temporal/`, injected. */
 export interface PartnerPaymentWorkflows {
   /**
-   * Starts the payment's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when
-   * the wait timed out. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * Starts the payment's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null if the
+   * wait times out. Throws what the first step refuses, and SERVICE_UNAVAILABLE if Temporal is unavailable.
    */
   startPartnerPayment(
     paymentId: string,
-    /** Null for an existing row: its workflow is then joined, or restarted from the row. */
+    /** Null for an existing row: the call then joins its workflow or restarts it from the row. */
     opening: PartnerPaymentOpening | null,
     waitMs: number,
   ): Promise<PaymentOrderStatus | null>;
-  /** Signals the payment's workflow, or restarts it from its row when none is running. */
+  /** Signals the payment's workflow, or restarts it from its row if none is running. */
   hintPartnerPayment(paymentId: string): Promise<void>;
 }
 
@@ -111,9 +111,6 @@ export interface PartnerPaymentStep {
 
 /** The result of the step that releases a paid net. */
 export interface ReleaseStep extends PartnerPaymentStep {
-  /**
-   * By how many milliseconds the step ran too early, by the database's clock; it then did nothing. Absent when it was
-   * not early.
-   */
+  /** How many milliseconds too early the step ran, by the database's clock; it then did nothing. Absent otherwise. */
   earlyByMs?: number;
 }

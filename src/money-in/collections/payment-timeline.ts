@@ -14,10 +14,10 @@ const outcomes = {
 } as const;
 
 const expiredEarly =
-  'The payment expired early: the provider ended it before its deadline, and its amount was not paid.';
+  'The payment expired early: the provider closed it before its deadline, and its amount was not paid.';
 /**
- * The workflow's clock decides whether the deadline has passed, while the database dates the final state: the two may
- * differ by this much.
+ * The most by which the clocks may differ: the workflow's decides whether the deadline has passed, the database's dates
+ * the final status.
  */
 const clocksDifferByMs = 5_000;
 
@@ -29,7 +29,7 @@ function outcomeText({ status, failure_code, cancelled_at, finalized_at, expires
   return isEarly ? expiredEarly : outcomes.EXPIRED;
 }
 
-/** The requested amount is the gross if the fee is deducted, and the net if it is added. */
+/** The requested amount is the gross if the fee is deducted from it, and the net if the fee is added. */
 function requestText({ fee_mode, amount, fee, net_amount, instrument_id }: PartnerPayment): string {
   if (instrument_id) return `IDR ${amount} was paid to the instrument ${instrument_id}.`;
   if (fee_mode === 'DEDUCTED') return `A payment of IDR ${amount} was requested.`;
@@ -41,7 +41,7 @@ const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
     ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
     : `IDR ${net_amount} is owed to you, in pending; the customer also paid the fee of IDR ${fee}.`;
 
-/** The history of a payment in plain words, and its next step. Items of the same instant are in causal order. */
+/** The history of a payment in plain words, and its next step. Items of the same time are in causal order. */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
   const items: TimelineItem[] = [
     { at: payment.created_at, type: 'request', text: requestText(payment) },
@@ -55,16 +55,16 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     items.push({ at: payment.instrument_asked_at, type: 'provider', text });
   }
   if (payment.instrument_at) {
-    items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider made the payment code.' });
+    items.push({ at: payment.instrument_at, type: 'provider', text: 'The provider created the payment code.' });
   } else if (payment.status === 'FAILED' && payment.finalized_at) {
     items.push({ at: payment.finalized_at, type: 'provider', text: 'The provider refused the payment.' });
   }
   if (payment.cancelled_at) {
-    const text = 'You asked to cancel it: the provider is asked to take no more money for it.';
+    const text = 'You requested cancellation; the provider is asked to accept no more money.';
     items.push({ at: payment.cancelled_at, type: 'request', text });
   }
   if (payment.settling_since) {
-    const text = 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.';
+    const text = 'The provider reports the payment as paid or pending, but lists none that can be settled yet.';
     items.push({ at: payment.settling_since, type: 'provider', text });
   }
   if (payment.finalized_at) {
@@ -84,22 +84,21 @@ function nextOf(payment: PartnerPayment) {
   const { status, expires_at, settling_since, available_at, released_at, net_amount } = payment;
   if (settling_since && !isFinalPayment(status)) {
     const now = Date.now();
-    // An upper bound: the workflow asked before now, so its wait ends no later than one begun now.
+    // An upper bound: the workflow last asked before now, so its wait ends no later than a wait that begins now.
     const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
-    const text =
-      'The provider says that it is paid or on its way. It is asked again by then, until the payment can be settled.';
+    const text = 'The provider reports it as paid or pending. We ask again by then, until the payment can be settled.';
     return { at: new Date(now + wait), text };
   }
   if (payment.cancelled_at && !isFinalPayment(status)) {
-    return { at: null, text: 'The payment ends as soon as the provider takes no more money for it.' };
+    return { at: null, text: 'The payment becomes final once the provider accepts no more money for it.' };
   }
   if (status === 'PENDING') {
     const now = Date.now();
     const since = payment.created_at.getTime();
-    // An upper bound: the workflow asked before now, so its wait ends no later than one begun now.
+    // An upper bound, as above.
     const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
     const again = payment.instrument_asked_at ? 'asked again' : 'asked for a payment code';
-    return { at, text: `By then the provider is ${again}, under the same reference; it is asked until the deadline.` };
+    return { at, text: `By then the provider is ${again} under the same reference; this repeats until the deadline.` };
   }
   if (status === 'WAITING_PAYMENT') {
     return { at: expires_at, text: 'The customer may pay until the deadline; then the payment expires.' };
@@ -143,7 +142,7 @@ async function findRefundItems(em: EntityManager, paymentId: string): Promise<Ti
         items.push({ at: new Date(finalized_at), type: 'outcome', text });
       }
       if (booked_at) {
-        const text = `Our operators established that the refund ${reference} was made all the same, and booked it.`;
+        const text = `Our operators established that the refund ${reference} was paid after all, and booked it.`;
         items.push({ at: new Date(booked_at), type: 'outcome', text });
       }
       return items;
@@ -162,10 +161,10 @@ interface ReceiptRow {
 
 /** Texts for money that arrived but did not pay the payment. */
 const cameTexts: Record<ReceiptReason, string> = {
-  late: 'came after the payment had ended',
-  double: 'came in addition',
-  wrong_amount: 'came, which is not the amount of the payment',
-  unknown: 'came, which belongs to nothing that is known',
+  late: 'arrived after the payment was final',
+  double: 'arrived as a second payment',
+  wrong_amount: 'arrived, which is not the amount of the payment',
+  unknown: 'arrived, which matches no known payment',
 };
 
 /** Money that arrived for this payment but could not be applied to it, and where it went. */

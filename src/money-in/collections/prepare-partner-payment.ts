@@ -28,7 +28,7 @@ export interface PartnerPaymentRequest {
   metadata?: Metadata | undefined;
 }
 
-/** Makes every check that can refuse a payment before it exists; returns the input of its workflow. */
+/** Runs every check that can refuse a payment before it exists, and returns its workflow's input. */
 export async function preparePartnerPayment(
   em: EntityManager,
   sealer: Sealer,

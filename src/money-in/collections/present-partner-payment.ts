@@ -20,11 +20,11 @@ export interface PaymentChannelName {
 export interface PaymentWithChannel {
   payment: PartnerPayment;
   channel: PaymentChannelName;
-  /** How much of it is refunded or being refunded: IDR, scale 4. */
+  /** How much is refunded or being refunded: IDR, scale 4. */
   refunded: Money;
 }
 
-/** A payment as shown to partners (docs/contract.md 8): the same in the detail, the list and the webhooks. */
+/** A payment as shown to partners (docs/contract.md 8), the same in details, lists and webhooks. */
 export async function presentPartnerPayment(sealer: Sealer, { payment, channel, refunded }: PaymentWithChannel) {
   return {
     id: payment.id,
@@ -52,18 +52,16 @@ export async function presentPartnerPayment(sealer: Sealer, { payment, channel, 
   };
 }
 
-/** As sent; null without one, or once its key is destroyed. */
+/** The metadata as sent; null if there is none or its key is destroyed. */
 async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PartnerPayment): Promise<Metadata | null> {
   const opened = sealed ? await openUnlessGone(sealer, partnerMetadataPlace(id), sealed) : null;
   return opened === null ? null : JSON.parse(opened);
 }
 
-/**
- * Whether the wallet itself notifies the payer: then there is nothing to show, and the code is the provider's own id.
- */
+/** Whether the wallet notifies the payer itself: there is nothing to show, and the code is the provider's id. */
 const isPushed = ({ channel_code }: PaymentChannelName): boolean => channel_code === 'OVO';
 
-/** Payment instructions for the customer; null before the instrument exists and once the payment is final. */
+/** Payment instructions for the customer; null until the instrument exists and once the payment is final. */
 function nextActionOf(
   { status, payment_code: code = null }: PartnerPayment,
   channel: PaymentChannelName,

@@ -30,7 +30,7 @@ export interface PriceQuestion {
 export interface PricedRequest extends Price {
   channelId: number;
   feeMode: FeeMode;
-  /** The provider's share of the gross; internal. */
+  /** The provider's fee; internal. */
   providerFee: Money;
 }
 
@@ -41,7 +41,7 @@ interface Context {
   maximum_amount: Money;
   needs_phone: boolean;
   linked: boolean;
-  /** Status of the named organization; null when none is named, or the partner's own: a partner is inactive with it. */
+  /** The named organization's status; null if none is named, or the partner's own, whose status the partner shares. */
   organization_status: OrganizationStatus | null;
   fixed: Money | null;
   basis_points: number;
@@ -50,11 +50,11 @@ interface Context {
 }
 
 /**
- * The price of a collection, by the channel table and the most specific fee rule (organization before channel before
+ * The price of a collection, from the channel table and the most specific fee rule (organization before channel before
  * method). Refuses a channel that does not exist, an amount outside its limits, a fee that would need more than four
- * decimals, a net that is not positive; for a `creation` also a gross that is not whole rupiah, and a missing or
+ * decimals, and a net that is not positive; for a `creation` also a gross that is not whole rupiah, and a missing or
  * non-Indonesian mobile number if the channel needs one. Last, refuses an organization that is not linked, and for a
- * `creation` one that is inactive or suspended.
+ * `creation` an inactive or suspended one.
  */
 export async function priceRequest(
   em: EntityManager,
@@ -93,13 +93,13 @@ export async function priceRequest(
 
 type ChannelQuestion = Pick<PriceQuestion, 'method' | 'channel'>;
 
-/** Refuses a channel for QRIS, which has none, and a missing one for other methods. */
+/** Refuses a channel for QRIS, and a missing channel for other methods. */
 export function refuseMisplacedChannel({ method, channel }: ChannelQuestion): void {
   if (method === 'qris' && channel !== undefined) refuseField('channel', 'must be left out for qris');
   if (method !== 'qris' && channel === undefined) refuseField('channel', `is required for ${method}`);
 }
 
-/** Refuses a channel that does not exist, suggesting the likely one or listing all. */
+/** Refuses a channel that does not exist; suggests the likely one or lists all. */
 export async function refuseUnknownChannel(
   em: EntityManager,
   { method, channel = '' }: ChannelQuestion,
@@ -165,14 +165,14 @@ export interface Quoted {
   amount: Money;
   channel?: string | undefined;
   bankCode?: string | undefined;
-  /** A check of the payout's destination account. */
+  /** A check of the payout's bank account. */
   checkId?: string | undefined;
   organizationId?: string | undefined;
 }
 
 /**
- * The price of a payment of this amount (IDR) now, or of a payout to this bank; no side effects. Refuses what the
- * creation would refuse of these fields, except a payment whose gross is not whole rupiah.
+ * The current price of a payment of this amount (IDR), or of a payout to this bank. No side effects. Refuses what the
+ * creation would refuse about these fields, except a payment whose gross is not whole rupiah.
  */
 export async function quote(em: EntityManager, { bankCode, checkId, ...asked }: Quoted): Promise<Price> {
   const { method, partnerId } = asked;

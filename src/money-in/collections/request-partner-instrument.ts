@@ -15,7 +15,7 @@ import { type PartnerPaymentStep, type PartnerTexts, partnerTextsPlace } from '.
 
 /**
  * Requests the payment's instrument from the provider and stores the result: `WAITING_PAYMENT` with its code, or
- * `FAILED`. Throws ProviderUnknown when the outcome is unknown, as `obtainInstrument`.
+ * `FAILED`. Throws ProviderUnknown while the outcome is unknown, as `obtainInstrument` does.
  */
 export async function requestPartnerInstrument(
   em: EntityManager,
@@ -68,8 +68,8 @@ interface Asking {
 }
 
 /**
- * Records an attempt, as `noteAttempt`, and reads the payment, in one round trip, as a request waits for this step.
- * Null when nothing may be sent because the payment is cancelled or no longer `PENDING`.
+ * Records an attempt, as `noteAttempt` does, and reads the payment, in one round trip because a request waits for it.
+ * Null if nothing may be sent because the payment is cancelled or no longer `PENDING`.
  */
 async function beginAsking(em: EntityManager, paymentId: string): Promise<Asking | null> {
   const [row] = await executePrepared<Record<string, unknown> & Asking['channel'] & Attempt>(

@@ -19,18 +19,18 @@ import { isFinalPayment, type PartnerPaymentStep, type ReleaseStep } from './par
 import { tellPayment } from './tell-payment.ts';
 
 /**
- * Settles a paid payment, once: the net is owed to the partner in `pending`, the fee is revenue, and the provider owes
- * us the gross less its own fee; with receipt, event and webhook in the same transaction. Without a settlement delay
- * the net is available at once. `received.amount` (IDR, scale 4) must be the gross, as the provider confirmed it. Money
- * that already has a receipt does not pay this payment: the step does nothing and the caller asks again, as when no
- * payment is confirmed (null). Money for a final payment gets its own receipt workflow before this step ends.
+ * Settles a paid payment once: the partner is owed the net in `pending`, the fee is revenue, and the provider owes us
+ * the gross less its own fee; receipt, event and webhook are written in the same transaction. Without a settlement
+ * delay the net is available at once. `received.amount` (IDR, scale 4) must equal the gross, as confirmed by the
+ * provider. If no payment is confirmed (null), or the money already has a receipt, does nothing, and the caller asks
+ * again. Starts a receipt workflow for money paid to a final payment before it returns.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
   { sealer, workflows }: { sealer: Sealer; workflows: ReceiptWorkflows },
   { paymentId, payment: received }: { paymentId: string; payment: ConfirmedPayment | null },
 ): Promise<PartnerPaymentStep> {
-  /** Whether the money needs a receipt workflow of its own, or has one that no longer has to wait for people. */
+  /** Whether to start the money's receipt workflow, or wake it because the money has left suspense. */
   let hasCase = false;
   let provider = '';
   const step = await em.transactional(async (tx): Promise<PartnerPaymentStep> => {
@@ -52,8 +52,8 @@ export async function settlePartnerPayment(
 }
 
 /**
- * Settles a payment that is open and locked, in the caller's transaction, with money that has no receipt yet.
- * `hasCase`: the money's own case no longer needs to wait for people.
+ * Settles an open, locked payment in the caller's transaction, with money that has no receipt yet. `hasCase`: the money
+ * left suspense, so its receipt workflow can complete.
  */
 export async function settleOpenPayment(
   tx: EntityManager,
@@ -102,7 +102,7 @@ export async function settleOpenPayment(
 }
 
 /**
- * Moves a paid net from `pending` to `available`, once, with a webhook to each subscribed endpoint. If it is too early,
+ * Moves a paid net from `pending` to `available` once, with a webhook to each subscribed endpoint. If called too early,
  * changes nothing and returns the remaining milliseconds, by the database's clock.
  */
 export function releasePartnerPayment(

@@ -11,8 +11,8 @@ import type { PartnerPayment } from './partner-payment.entity.ts';
 import { presentPartnerPayment } from './present-partner-payment.ts';
 
 /**
- * Records the webhook of an event that changes no status, in the caller's transaction, which holds the payment's lock.
- * The version increases only when there is a delivery. Returns the ids of the deliveries.
+ * Records the webhook of an event that changes no status, in the caller's transaction, which has locked the payment.
+ * Increases the version only if there is a delivery. Returns the delivery ids.
  */
 export async function tellPayment(
   tx: EntityManager,
@@ -30,11 +30,11 @@ export async function tellPayment(
 interface PaymentEvent {
   type: WebhookEvent;
   at: Date;
-  /** Fields of the webhook in addition to the payment's current state. */
+  /** Fields that the webhook has besides the payment's current state. */
   data?: object;
 }
 
-/** Freezes the webhooks about a payment under this version; returns the ids of the deliveries. */
+/** Freezes the webhooks about a payment under this version; returns the delivery ids. */
 export async function recordPaymentWebhook(
   tx: EntityManager,
   sealer: Sealer,
@@ -54,15 +54,13 @@ export async function recordPaymentWebhook(
   });
 }
 
-/** Money that arrived for a payment and could not be applied to it: IDR, scale 4, as the provider confirmed it. */
+/** Money paid to a payment that could not be applied to it: IDR, scale 4, as confirmed by the provider. */
 export interface UnmatchedMoney {
   amount: Money;
   reason: ReceiptReason;
 }
 
-/**
- * Records the webhook for money that does not pay its payment because it is late, a second payment or another amount.
- */
+/** Records the webhook for money that does not pay its payment because it is late, a duplicate or a wrong amount. */
 export const tellUnmatched = (
   tx: EntityManager,
   sealer: Sealer,

@@ -9,9 +9,9 @@ import { instrumentPath, type PartnerInstrumentWorkflows } from './partner-instr
 const lookEveryMs = 100;
 
 /**
- * Closes an instrument and returns it once it is closed: it is expired at the provider, and money paid before becomes
- * payments. Returns a closed one unchanged. Throws RESOURCE_NOT_FOUND, and PROVIDER_INDETERMINATE when the provider has
- * not closed it in time: closing continues in the background.
+ * Closes an instrument and returns it: expires it at the provider and turns money paid before into payments. Returns a
+ * closed instrument unchanged. Throws RESOURCE_NOT_FOUND, and PROVIDER_INDETERMINATE if the provider has not closed it
+ * in time: closing continues in the background.
  */
 export async function closePartnerInstrument(
   em: EntityManager,

@@ -28,9 +28,9 @@ import { priceReceived } from './price-received.ts';
 
 /** Maximum payments recorded per poll. */
 const mostAtOnce = 50;
-/** The maximum lag of the provider's list: each look reads again from this long before the last one. */
+/** The maximum lag of the provider's list: each poll starts this long before the end of the last. */
 const readAgainMs = 3_600_000;
-/** How late a look may be before the sweep restarts the workflow. */
+/** How late a poll may be before the sweep restarts the workflow. */
 const overdueMs = 5 * 3_600_000;
 
 interface Looking {
@@ -39,9 +39,10 @@ interface Looking {
 }
 
 /**
- * Asks the provider for payments to an instrument. Each one that fits becomes one payment of the partner, by its id;
- * others (not the fixed amount, beyond the channel's limits, after closing) are strays. An instrument to be closed is
- * first expired at the provider, so that earlier payments are still collected. Throws ProviderUnknown.
+ * Asks the provider for payments to an instrument. Records each payment that fits, once by its provider id, as a
+ * payment of the partner; others (a wrong amount, outside the channel's limits, after closing) are strays. Expires an
+ * instrument that is being closed at the provider first, so that earlier payments are still collected. Throws
+ * ProviderUnknown.
  */
 export async function collectInstrumentPayments(
   em: EntityManager,
@@ -84,7 +85,7 @@ export async function collectInstrumentPayments(
     from: payments.some(({ status }) => status === 'pending')
       ? (instrument.seen_until ?? instrument.created_at)
       : askedAt,
-    // The rest of these is listed again.
+    // The next poll lists the rest of these again.
     until: fresh.length > mostAtOnce ? undefined : rest,
   };
   look.status = await em
@@ -95,17 +96,17 @@ export async function collectInstrumentPayments(
 
 const nothingPaid: PaymentsRead = { payments: [], rest: null };
 
-/** How far looks have come: a pass over more payments than one look reads goes back in time step by step. */
+/** Progress of the polls: a pass over more payments than one poll reads goes back in time step by step. */
 interface Seen {
-  /** As at the start of the look: if it moves back meanwhile, the next look begins there. */
+  /** `seen_until` when the poll began. If a callback moves it back during the poll, the next poll begins there. */
   before: Date | null;
-  /** Everything made before this has been seen once the pass is complete. */
+  /** Once the pass is complete, all payments before this have been seen. */
   from: Date;
-  /** How far back the pass has come; null: complete; undefined: no further than before. */
+  /** How far back the pass has come; null: complete; undefined: no progress. */
   until: Date | null | undefined;
 }
 
-/** The provider's id of the payment method; null if the provider has created none. */
+/** The provider's id of the payment method; null if it has created none. */
 async function findMethod(
   em: EntityManager,
   gateway: Gateway,
@@ -116,15 +117,12 @@ async function findMethod(
   const made = await gateway.findReusable(id, options);
   if (made !== null) return made.providerPaymentMethodId;
   if (mayYetAppear(asked_at, await readDatabaseClock(em))) {
-    throw new ProviderUnknown('look at instrument: what was asked for may yet appear');
+    throw new ProviderUnknown('find instrument: it may still appear');
   }
   return null;
 }
 
-/**
- * Successful payments without a receipt, oldest first; money in suspense that was unidentified on arrival counts as
- * new.
- */
+/** Successful payments without a receipt, oldest first; includes money in suspense that arrived unidentified. */
 async function withoutReceipt(
   em: EntityManager,
   instrumentId: string,
@@ -146,8 +144,8 @@ async function withoutReceipt(
 type Taken = { stray: StrayPayment } | { paymentId: string; deliveryIds: string[]; isWaiting: boolean };
 
 /**
- * Turns one of the provider's payments into a payment of the partner and settles it, in one transaction; or reports
- * that it is a stray.
+ * Records one of the provider's payments as a payment of the partner and settles it, in one transaction; or returns it
+ * as a stray.
  */
 async function take(
   tx: EntityManager,
@@ -199,7 +197,8 @@ async function take(
 }
 
 /**
- * Whether it was open when this was paid: money paid before it was closed belongs to it, however late that is listed.
+ * Whether the instrument was open when this was paid. Money paid before closing belongs to it, however late it is
+ * listed.
  */
 const wasOpen = ({ status, closed_at: closedAt }: PartnerInstrument, { paidAt }: ProviderPayment): boolean =>
   status === 'active' || Boolean(closedAt && paidAt && paidAt <= closedAt);
@@ -207,7 +206,7 @@ const wasOpen = ({ status, closed_at: closedAt }: PartnerInstrument, { paidAt }:
 const lockInstrument = (tx: EntityManager, id: string): Promise<PartnerInstrument> =>
   tx.findOneOrFail(PartnerInstrument, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
-/** Records what was seen, and closes the instrument if requested. */
+/** Records what was read, and closes the instrument if requested. */
 async function finishLook(
   tx: EntityManager,
   look: { instrumentId: string; isClosing: boolean; hasMore: boolean; seen: Seen },
@@ -215,7 +214,7 @@ async function finishLook(
   const { instrumentId, isClosing, hasMore, seen } = look;
   const { before, from, until } = seen;
   const instrument = await lockInstrument(tx, instrumentId);
-  // Read an instrument to be closed once more, from the time when the provider stopped accepting money for it.
+  // Poll an instrument that is closing once more, after the provider stopped accepting money for it.
   if (instrument.closing_at && instrument.status === 'active' && !isClosing) return instrument.status;
   const now = await readDatabaseClock(tx);
   const { read_from: began } = instrument;
@@ -231,7 +230,7 @@ async function finishLook(
     instrument.closed_at = instrument.updated_at = now;
     instrument.look_again_at = null;
     await tx.flush();
-    // Payments that the provider lists later open their own cases.
+    // Payments that the provider lists later get their own cases.
     await tellAgain(tx, instrument);
     await recordEvent(tx, {
       event: 'RESOURCE_UPDATED',

@@ -38,9 +38,9 @@ interface Creation {
 }
 
 /**
- * Creates an instrument and waits for its code. Throws PROVIDER_REFUSED when the provider refused it,
- * PROVIDER_INDETERMINATE (with the URL to poll) while the outcome is unknown, SERVICE_UNAVAILABLE when the workflow
- * could not be started.
+ * Creates an instrument and waits for its code. Throws PROVIDER_REFUSED if the provider refused it,
+ * PROVIDER_INDETERMINATE (with the URL to poll) while the outcome is unknown, SERVICE_UNAVAILABLE if the workflow could
+ * not be started.
  */
 export async function createPartnerInstrument(
   em: EntityManager,

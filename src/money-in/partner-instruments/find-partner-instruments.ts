@@ -14,7 +14,7 @@ export interface InstrumentWithChannel {
   channel: Pick<PaymentChannel, 'method' | 'channel_code'>;
 }
 
-/** An instrument of this partner; null when there is none. */
+/** An instrument of this partner; null if there is none. */
 export async function findInstrument(
   em: EntityManager,
   { id, partnerId }: { id: string; partnerId: string },
@@ -24,7 +24,7 @@ export async function findInstrument(
   return { instrument, channel: await em.findOneOrFail(PaymentChannel, { id: instrument.channel_id }) };
 }
 
-/** The same. Throws RESOURCE_NOT_FOUND alike for a missing one and another partner's. */
+/** An instrument of this partner. Throws RESOURCE_NOT_FOUND for a missing one and for another partner's. */
 export async function getInstrument(
   em: EntityManager,
   of: { id: string; partnerId: string },
@@ -61,7 +61,7 @@ export function findInstruments(
     return {
       items: items.map((instrument) => ({
         instrument,
-        channel: must(channelOf.get(instrument.channel_id), 'an instrument has its channel'),
+        channel: must(channelOf.get(instrument.channel_id), 'an instrument has a channel'),
       })),
       ...listed,
     };

@@ -9,9 +9,8 @@ import { PartnerInstrument } from './partner-instrument.entity.ts';
 import { type InstrumentTexts, instrumentTextsPlace, type PartnerInstrumentStatus } from './partner-instrument.ts';
 
 /**
- * Requests the payment code from the provider under the instrument's own id and stores it; closes an instrument that
- * the provider refuses. Returns its state. Throws ProviderUnknown; a repeated request then finds any code already
- * created.
+ * Requests the payment code from the provider under the instrument's id and stores it; closes an instrument that the
+ * provider refuses. Returns its state. Throws ProviderUnknown; a retry then finds any code already created.
  */
 export async function obtainPaymentCode(
   em: EntityManager,

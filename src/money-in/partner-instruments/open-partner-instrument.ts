@@ -9,7 +9,7 @@ import { PartnerInstrument } from './partner-instrument.entity.ts';
 import type { PartnerInstrumentOpening, PartnerInstrumentStatus } from './partner-instrument.ts';
 
 /**
- * The first step of an instrument: writes its row and the idempotency key, in one transaction. Returns an existing
+ * The first step of an instrument: writes its row and the idempotency key in one transaction. Returns an existing
  * instrument unchanged. Refuses an inactive partner and a key used for another request; otherwise throws as `openOnce`
  * does.
  */

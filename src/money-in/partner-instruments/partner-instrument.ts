@@ -3,7 +3,7 @@ import type { OpeningStamp } from '../../shared/opening.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 import type { StrayPayment } from '../payments/payment-contract.ts';
 
-/** Pure facts about reusable account numbers and QR codes (docs/contract.md 8). */
+/** Status transitions and types of reusable account numbers and QR codes (docs/contract.md 8). */
 export const partnerInstrumentLaw = statusLaw({ initial: ['active'], transitions: { active: ['closed'], closed: [] } });
 export type PartnerInstrumentStatus = StatusOf<typeof partnerInstrumentLaw>;
 
@@ -13,18 +13,18 @@ export type InstrumentMethod = (typeof instrumentMethods)[number];
 /** The path of an instrument's detail. */
 export const instrumentPath = (id: string): string => `/v1/partners/instruments/${id}`;
 
-/** The named customer and the partner's own texts, sealed together. */
+/** The customer's name and the partner's own texts, sealed together. */
 export interface InstrumentTexts {
   customer_name: string | null;
   metadata: Readonly<Record<string, string>> | null;
 }
 export const instrumentTextsPlace = (id: string) => ({ table: 'partner_instruments', column: 'texts_sealed', row: id });
 
-/** The request as passed to the workflow: texts only sealed. */
+/** The request as passed to the workflow; texts only sealed. */
 export interface PartnerInstrumentOpening {
   partnerId: string;
   channelId: number;
-  /** IDR, scale 4, of each payment; null for any. */
+  /** IDR, scale 4, of each payment; null for any amount. */
   amount: Money | null;
   externalRef: string | null;
   textsSealed: string | null;
@@ -40,19 +40,19 @@ export interface PartnerInstrumentInput {
   opening?: PartnerInstrumentOpening;
 }
 
-/** The result of a look at an instrument. */
+/** The result of polling an instrument. */
 export interface InstrumentLook {
   status: PartnerInstrumentStatus;
   deliveryIds: string[];
-  /** Money paid to it that cannot become its payment. */
+  /** Money paid to the instrument that cannot become a payment. */
   strays: StrayPayment[];
-  /** Payments whose net waits for the settlement delay. */
+  /** Payments whose net is pending until the settlement delay is over. */
   waiting: string[];
-  /** Whether more payments remain for the next look. */
+  /** Whether the next poll has more payments to read. */
   hasMore: boolean;
-  /** Whether the provider's callbacks arrive, so that it is polled less often. */
+  /** Whether the provider's callbacks arrive; if so, it is polled less often. */
   callbacksCome: boolean;
-  /** The row has no payment code because a restore removed it. */
+  /** The row has no payment code because a restored database lacks it. */
   lacksCode?: true;
 }
 
@@ -60,7 +60,7 @@ export interface InstrumentLook {
 export interface PartnerInstrumentWorkflows {
   /**
    * Starts the instrument's workflow, or joins the running one, and waits at most `waitMs` for the provider's code.
-   * Null when the wait timed out. Throws what the first step refuses, and SERVICE_UNAVAILABLE.
+   * Null if the wait times out. Throws what the first step refuses, and SERVICE_UNAVAILABLE.
    */
   startPartnerInstrument(
     instrumentId: string,

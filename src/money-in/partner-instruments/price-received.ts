@@ -9,7 +9,7 @@ import {
 } from '../../partners/fee.ts';
 import { compareMoney, feeOf, isWholeRupiah, type Money } from '../../shared/money.ts';
 
-/** The price of a payment to an instrument: its gross is the amount paid, whatever the partner's fee mode. */
+/** The price of a payment to an instrument. The gross is the amount paid, whatever the partner's fee mode. */
 export interface PricedPayment {
   fee: Money;
   net: Money;
@@ -25,7 +25,7 @@ interface Terms {
   provider_basis_points: number;
 }
 
-/** The limits of a channel, and the fee rule of a partner for it. */
+/** A channel's limits and the partner's fee rule for it. */
 async function readTerms(em: EntityManager, partnerId: string, channelId: number): Promise<Terms | undefined> {
   const [terms] = await em.execute<Terms[]>(
     `select c.minimum_amount::text, c.maximum_amount::text, f.fixed::text, f.basis_points, f.provider_fixed::text,
@@ -41,7 +41,7 @@ async function readTerms(em: EntityManager, partnerId: string, channelId: number
 }
 
 /**
- * The price of a payment of `gross` (IDR, scale 4), or why the channel does not accept the amount: beyond its limits,
+ * The price of a payment of `gross` (IDR, scale 4), or why the channel does not accept the amount: outside its limits,
  * not whole rupiah, or not more than the fee.
  */
 export async function priceReceived(
@@ -51,7 +51,7 @@ export async function priceReceived(
   const terms = await readTerms(em, partnerId, channelId);
   if (terms === undefined) return { complaint: 'the channel is not served' };
   const { minimum_amount: least, maximum_amount: most } = terms;
-  if (!isWholeRupiah(gross)) return { complaint: `what is paid, ${gross}, is not a whole IDR amount` };
+  if (!isWholeRupiah(gross)) return { complaint: `the amount paid, ${gross}, is not a whole IDR amount` };
   const rule: FeeRule = terms.fixed === null ? freeOfCharge : { ...terms, fixed: terms.fixed };
   const price = priceCollection('DEDUCTED', gross, rule);
   if (!isWorthwhile(price)) return { complaint: complainOfFee(price.fee, leastCollection('DEDUCTED', rule, least)) };

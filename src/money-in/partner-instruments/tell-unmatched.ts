@@ -7,9 +7,9 @@ import type { PartnerInstrument } from './partner-instrument.entity.ts';
 import { presentInstrument } from './present-partner-instrument.ts';
 
 /**
- * Records the webhook for money that was paid to an instrument but did not become a payment: the amount was wrong or
- * outside the channel's limits, or the instrument was closed. Runs in the transaction that locks the instrument.
- * Returns the ids of the deliveries.
+ * Records the webhook for money paid to an instrument that did not become a payment: the amount was wrong or outside
+ * the channel's limits, or the instrument was closed. Runs in the transaction that locks the instrument. Returns the
+ * delivery ids.
  */
 export async function tellUnmatchedOfInstrument(
   tx: EntityManager,

@@ -3,7 +3,7 @@ import { mayUseAccount } from '../../ledger/may-use-account.ts';
 import { refuse } from '../../shared/errors.ts';
 import type { PaymentHandler, PaymentIntent } from './handler.ts';
 
-/** A top-up of an account that the caller may use. Gateway only. */
+/** A top-up of an account that the caller may use; gateway only. */
 export const accountTopUp = {
   referenceType: 'account_top_up' as const,
   referenceOf: 'the account topped up; for a withdrawal, its payout',

@@ -18,12 +18,12 @@ export interface BalancePayment {
   sourceAccountId: string;
   /** IDR, greater than zero. */
   amount: Money;
-  /** The member of a shared target; absent or null: the payer. */
+  /** The member of a shared target; if absent or null, the payer. */
   onBehalfOf?: string | null;
   requestId: string | null;
-  /** Not made after this, by the database's clock (ISO 8601). Absent if no request waits: then retried under its id. */
+  /** The latest time for the payment, by the database's clock (ISO 8601). Absent if no request waits for it. */
   deadline?: string;
-  /** Only for requests that carry an `Idempotency-Key`. */
+  /** Only for requests with an `Idempotency-Key`. */
   idempotency?: NumberedKey | null;
 }
 
@@ -42,7 +42,7 @@ export const handledOf = (payment: BalancePayment): HandledPayment => ({
   onBehalfOf: payment.onBehalfOf ?? null,
 });
 
-/** A payment in the form that `pay_from_balances` accepts: its type `balance_payment`. */
+/** A payment in the form that `pay_from_balances` accepts, the type `balance_payment`. */
 const askedOf = (payment: BalancePayment, { referenceType, ledgerReferenceType, movement }: PaymentHandler) => ({
   transaction_id: payment.transactionId,
   journal_id: newId(),
@@ -65,21 +65,21 @@ interface Making {
   payments: readonly BalancePayment[];
   /** The targets, in order: an SQL expression of type payment_target[]. */
   targets: SqlCall;
-  /** The effect of the paid ones, evaluated if there are any. */
+  /** The effect of the successful payments; evaluated only if there are any. */
   effect?: string | undefined;
-  /** The lock time-out in milliseconds. Not inside a transaction, where it would outlast the statement. */
+  /** The lock time-out in milliseconds. Do not set it inside a transaction, where it would outlast the statement. */
   lockMs?: number;
 }
 
 export interface MadeRow {
   outcome: 'paid' | 'replayed' | 'refused' | 'busy';
-  /** The amount, and the source's balance afterwards. */
+  /** The amount, and the source's balance after the payment. */
   amount: Money;
   new_balance: Money;
   refusal: StoredRefusal | null;
 }
 
-/** The paid ones, in an effect, as an SQL expression of type balance_payment[]. */
+/** In an effect: the successful payments, as an SQL expression of type balance_payment[]. */
 export const paidOnes = "(select array_agg(paid.payment) from paid where paid.outcome = 'paid')";
 
 /** Makes all the payments in one round trip; returns the outcome of each, in order. */
@@ -95,28 +95,28 @@ export async function makePayments(
       paid.new_balance::numeric(20, 4)::text as new_balance, in_time(?::timestamptz, (select count(*) from effect)) as effects
     from paid order by paid.place`;
   const asked = payments.map((payment) => askedOf(payment, handler));
-  // If it is too late for one of them, each is made alone.
+  // If the earliest deadline has passed, the statement fails and each payment is made alone.
   const [deadline = null] = payments.flatMap((payment) => payment.deadline ?? []).toSorted();
   const params = [JSON.stringify(asked), ...targets.params, lockMs ?? null, deadline];
   return executePrepared<MadeRow>(em, sql, params);
 }
 
-/** A paid amount, and its source's balance afterwards. IDR, scale 4. */
+/** A paid amount and the source's balance after it; IDR, scale 4. */
 export interface PaidAmount {
   amount: Money;
   balance: Money;
 }
 
-/** The payment made now or, if `replayed`, earlier under the same key or id. */
+/** The payment made now, or earlier under the same key or id if `replayed`. */
 export interface Paid {
   replayed: boolean;
   made?: PaidAmount;
 }
 
-/** The result of a payment, from its row; throws its refusal, and SERVICE_UNAVAILABLE when it was blocked by a lock. */
+/** The result of a payment, from its row. Throws its refusal, and SERVICE_UNAVAILABLE if a lock blocked it. */
 export function readRow({ outcome, amount, new_balance: balance, refusal }: MadeRow): Paid {
   if (outcome === 'busy') throw busy('The account or its owner is being changed; try again');
-  if (outcome === 'refused') throw fromStored(must(refusal, 'what was refused has its refusal'));
+  if (outcome === 'refused') throw fromStored(must(refusal, 'a refused payment has a refusal'));
   return outcome === 'replayed' ? { replayed: true } : { replayed: false, made: { amount, balance } };
 }
 
@@ -124,7 +124,7 @@ export function readRow({ outcome, amount, new_balance: balance, refusal }: Made
 const targetRefuses = 'AM004';
 const tooLate = 'AM013';
 
-/** Turns the database's refusals into REQUEST_INVALID, and lateness into SERVICE_UNAVAILABLE. */
+/** Turns the database's refusals into REQUEST_INVALID, and a missed deadline into SERVICE_UNAVAILABLE. */
 export async function refusing<T>(move: () => Promise<T>): Promise<T> {
   try {
     return await move();
@@ -151,5 +151,5 @@ export async function readTarget(em: EntityManager, { call, params }: SqlCall): 
     params,
   );
   if (row?.refusal) throw fromStored(row.refusal);
-  return { accountId: must(row?.account_id, 'a target that is not held is judged') };
+  return { accountId: must(row?.account_id, 'a target that is not locked has an account') };
 }

@@ -10,14 +10,14 @@ import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 import type { GatewayPaymentWorkflows } from './payment-contract.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
-/** Milliseconds until the first read; most payments are final within a few hundred. Each further wait is longer. */
+/** Milliseconds until the first read; most payments become final within a few hundred. Each further wait is longer. */
 const firstLookMs = 100;
 const longestLookMs = 1_000;
 
 export interface Cancellation {
   table: InstrumentTable;
   id: string;
-  /** Who requested it; recorded in the same transaction as the request to cancel. */
+  /** The event of the request, recorded in the transaction that stores the cancellation. */
   event: Pick<NewEvent, 'resourceType' | 'actorId' | 'requestId' | 'data'>;
   wake: () => Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface Cancellation {
 /**
  * Cancels an open payment: moves its deadline to now and signals its workflow, which expires the instrument and asks
  * the provider once more before closing it. Returns the status after at most ten seconds; final payments stay
- * unchanged. Throws SERVICE_UNAVAILABLE when Temporal is unreachable: the sweeps carry out the stored cancellation.
+ * unchanged. Throws SERVICE_UNAVAILABLE if Temporal is unreachable: a sweep then carries out the stored cancellation.
  */
 export async function cancelInstrument(
   em: EntityManager,
@@ -50,7 +50,7 @@ export async function cancelInstrument(
   return status;
 }
 
-/** Stores a cancellation, once, and locks the row against settlement. Its workflow or a sweep carries it out. */
+/** Stores a cancellation once; the lock keeps the row from settling. The workflow or a sweep carries it out. */
 export async function storeCancellation(
   em: EntityManager,
   { table, id, event }: Omit<Cancellation, 'wake'>,
@@ -67,8 +67,8 @@ export async function storeCancellation(
 }
 
 /**
- * Cancels an order for its payer and returns it once final. Throws NOT_FOUND, FORBIDDEN for others, REQUEST_INVALID
- * when paid, and SERVICE_UNAVAILABLE while the provider has not cancelled it: it will still become final.
+ * Cancels an order for its payer and returns the final order. Throws NOT_FOUND, FORBIDDEN for others, REQUEST_INVALID
+ * if paid, and SERVICE_UNAVAILABLE while the provider has not cancelled it: it will still become final.
  */
 export async function cancelOrder(
   em: EntityManager,

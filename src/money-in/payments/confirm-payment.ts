@@ -14,13 +14,14 @@ export interface InstrumentQuestion {
   table: InstrumentTable;
   id: string;
   signal: AbortSignal;
-  /** Skips looking for payments while the provider waits for one. */
+  /** Skips looking for payments if the provider reports that the instrument is unpaid. */
   briefly?: boolean | undefined;
 }
 
 /**
- * Compares the provider's payments with our row, read after its answer. The first of exactly the total pays an open
- * row; other confirmed ones without a receipt are strays. Throws ProviderUnknown without an answer.
+ * Compares the provider's payments with our row, read after the provider answers. The first payment of exactly the
+ * total pays an open row; other confirmed payments without a receipt are strays. Throws ProviderUnknown without an
+ * answer.
  */
 export async function confirmInstrument(
   em: EntityManager,
@@ -47,7 +48,7 @@ async function judge(
 ): Promise<Verdict> {
   const isOpen = !isFinalOrder(ours);
   if (state === null) {
-    // The provider never deletes a payment method: its absence from the list proves nothing about payments.
+    // The provider never deletes payment methods: absence from its list proves nothing about payments.
     const isForgotten = isOpen && requestId !== null;
     await noteSettling(em, table, reference, isForgotten);
     return { outcome: isForgotten ? 'settling' : 'waiting', strays: [] };
@@ -65,7 +66,7 @@ async function judge(
   const strays = received.filter((payment) => payment !== paying).map((payment) => strayOf(provider, payment));
   const isUnsettled = isOpen && paying === undefined && isSettling(state, pays, receipts);
   const next = isUnsettled ? ({ outcome: 'settling' } as const) : outcomeOf(state);
-  // A final row keeps the time when it began settling.
+  // A final row keeps `settling_since`.
   if (isUnsettled || (paying === undefined && next.outcome === 'waiting')) {
     await noteSettling(em, table, reference, isUnsettled);
   }
@@ -77,8 +78,8 @@ async function judge(
 }
 
 /**
- * Whether the provider has a pending payment that would pay, or reports paid without listing a payment that explains
- * it: a voided one, one whose receipt was credited or refunded, or one in suspense that would pay.
+ * Whether the provider has a pending payment that would pay, or reports paid although no listed payment explains it. A
+ * payment explains it if voided, if its receipt was credited or refunded, or if it is in suspense and would pay.
  */
 function isSettling(
   { status, payments }: InstrumentState,
@@ -89,13 +90,13 @@ function isSettling(
   const explains = (payment: ProviderPayment) => {
     const receipt = receipts.get(payment.providerPaymentId);
     if (payment.status === 'voided') return true;
-    // An applied receipt has paid something else, as this row is still open.
+    // An applied receipt has paid another row, as this row is still open.
     return receipt !== undefined && receipt !== 'applied' && (receipt !== 'suspended' || pays(payment));
   };
   return status === 'paid' && !payments.some(explains);
 }
 
-/** Records since when an open row has been settling; cleared when it waits for a payment again. */
+/** Sets when an open row began settling; clears it once the row waits for a payment again. */
 async function noteSettling(em: EntityManager, table: InstrumentTable, id: string, settling: boolean): Promise<void> {
   await em.execute(
     `update ${table} set settling_since = case when ? then now() end

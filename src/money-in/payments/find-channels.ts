@@ -3,14 +3,14 @@ import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 
-/** The channels that a signed-in payer may use; those that need a phone are for partners only (docs/contract.md 3). */
+/** Channels that a signed-in payer may use; channels that need a phone are for partners (docs/contract.md 3). */
 export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
   return em.find(PaymentChannel, { active: true, needs_phone: false }, { orderBy: { id: 'asc' } });
 }
 
 /**
  * The channel of a `payment_id`, checked for this nominal (IDR). Throws REQUEST_INVALID for an unknown channel, a
- * fraction of a rupiah, or a charge (nominal plus fee, which the payer transfers) outside the channel's limits.
+ * fraction of a rupiah, or a charge (nominal plus fee) outside the channel's limits.
  */
 export async function getChannelFor(em: EntityManager, paymentId: number, nominal: Money): Promise<PaymentChannel> {
   const channel = await em.findOne(PaymentChannel, { id: paymentId, active: true, needs_phone: false });

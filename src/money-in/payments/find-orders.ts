@@ -22,7 +22,7 @@ export async function findOrder(em: EntityManager, orderId: string): Promise<Ord
   return order && withChannel(em, order);
 }
 
-/** An order of the caller, or with `any` of anyone. Throws NOT_FOUND or FORBIDDEN (docs/contract.md 0). */
+/** An order of the caller, or of anyone with `any`. Throws NOT_FOUND or FORBIDDEN (docs/contract.md 0). */
 export async function getOrder(
   em: EntityManager,
   caller: Caller,
@@ -43,7 +43,7 @@ export function findOrders(
 ): Promise<Listed & { items: OrderWithChannel[] }> {
   return readFresh(em, async (reader) => {
     const { items, ...listed } = await readPage(reader, PaymentOrder, { user_id: caller.userId }, window);
-    // Load them at once, so that each order then finds its channel in memory.
+    // Load all channels at once, so that each order then finds its channel in memory.
     await reader.find(PaymentChannel, { id: { $in: items.map(({ payment_id }) => payment_id) } });
     return { items: await Promise.all(items.map((order) => withChannel(reader, order))), ...listed };
   });

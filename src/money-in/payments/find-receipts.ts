@@ -8,7 +8,7 @@ import type { PaymentOrder } from './payment-order.entity.ts';
 import type { Receipt } from './receipt.entity.ts';
 import type { ReceiptState } from './receipt.ts';
 
-/** A row that waits for money: its id, and the amount due (IDR, scale 4). */
+/** A row that waits for money: its id and the amount due (IDR, scale 4). */
 export interface Awaiting {
   reference: string;
   amount: Money;
@@ -20,8 +20,8 @@ export const awaitedBy = ({ id, nominal, admin_fee }: PaymentOrder): Awaiting =>
 });
 
 /**
- * Receipt states by the provider's payment ids; omits payments without a receipt, and unidentified money in suspense
- * that exactly pays the row that `awaits` it, which a restore had removed.
+ * Receipt states by the provider's payment ids. Omits payments without a receipt, and unidentified money in suspense
+ * that exactly pays the row in `awaits`: a restored database had lacked that row.
  */
 export async function findReceiptStates(
   em: EntityManager,
@@ -39,11 +39,11 @@ export async function findReceiptStates(
 
 const isUnknownMoney = "state = 'suspended' and reason = 'unknown' and reference = ? and amount = ?::numeric";
 
-/** Whether this provider payment has a receipt, as in `findReceiptStates`, and so can no longer be applied. */
+/** Whether this provider payment has a receipt, as in `findReceiptStates`, and can no longer be applied. */
 export const hasReceipt = async (em: EntityManager, providerPaymentId: string, awaits?: Awaiting): Promise<boolean> =>
   (await findReceiptStates(em, [providerPaymentId], awaits)).size > 0;
 
-/** Whether money in suspense pays this row, which then must neither fail nor expire. */
+/** Whether money in suspense pays this row, which then must not fail or expire. */
 export async function isPaidUnknown(em: EntityManager, { reference, amount }: Awaiting): Promise<boolean> {
   const rows = await em.execute(`select from receipts where ${isUnknownMoney}`, [reference, amount]);
   return rows.length > 0;
@@ -51,7 +51,7 @@ export async function isPaidUnknown(em: EntityManager, { reference, amount }: Aw
 
 type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'received_at'> & { status: ReceiptState };
 
-/** A page of receipts (payments confirmed by the provider), ordered by when they were received. */
+/** A page of receipts (payments confirmed by the provider), ordered by time of receipt. */
 export const listReceipts = (
   em: EntityManager,
   { status, ...window }: ListWindow & { status?: ReceiptState | undefined },

@@ -12,7 +12,7 @@ export type Rail = 'gateway' | 'balance';
 export interface PaymentTarget {
   /** The account to credit. */
   accountId: string;
-  /** The amount to pay, if more than the request's; IDR, scale 4. */
+  /** The amount to pay, if more than requested; IDR, scale 4. */
   amount?: Money;
   /** The latest deadline of its orders, if any. */
   payableUntil?: Date | null;
@@ -24,22 +24,22 @@ export interface PaymentIntent {
   amount: Money;
   rail: Rail;
   caller: Payer;
-  /** The member of a shared target that the payment is for, if not the caller. */
+  /** The member of a shared target who is paid for, if not the caller. */
   onBehalfOf?: string | null;
-  /** Set inside a transaction: locks targets that could be stopped, until the transaction ends. */
+  /** Set inside a transaction: locks the target if it can be stopped, until the transaction ends. */
   lock?: boolean;
 }
 
-/** A payment that is being opened, settled or closed, in the same transaction as the handler's effect. */
+/** A payment being opened, settled or closed, in the same transaction as the handler's effect. */
 export interface HandledPayment {
-  /** The payment order, or null on the balance rail. */
+  /** The payment order; null on the balance rail. */
   orderId: string | null;
   userId: string;
   referenceId: string;
-  /** The account that is debited on the balance rail, or null on the gateway rail. */
+  /** The account debited on the balance rail; null on the gateway rail. */
   sourceAccountId: string | null;
   amount: Money;
-  /** As `onBehalfOf` of the intent. */
+  /** See `onBehalfOf` of the intent. */
   onBehalfOf: string | null;
   requestId: string | null;
 }
@@ -49,7 +49,9 @@ export interface WakingPort {
   wakeSavingCircle(circleId: string): Promise<void>;
 }
 
-/** A call of an SQL function, such as `settle_product(?, ?)`. It refuses with SQLSTATE AM004, field and text. */
+/**
+ * A call of an SQL function, such as `settle_product(?, ?)`. The function refuses with SQLSTATE AM004, field and text.
+ */
 export interface SqlCall {
   call: string;
   params: readonly unknown[];
@@ -57,50 +59,52 @@ export interface SqlCall {
 
 /** The domain effect of one settled payment. On the balance rail `onPending` has not run: `payment.orderId` is null. */
 export interface PaymentEffect {
-  /** Locks what the effect reads or changes before money is posted and the source checked, to prevent deadlocks. */
+  /** Locks what the effect reads or changes, before money is posted and the source checked, to prevent deadlocks. */
   hold?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-  /** `transactionId` is the id of its row of type `price`. Refuses as `SqlCall`. */
+  /** `transactionId` is the id of the payment's row of type `price`. Refuses as `SqlCall` does. */
   inTransaction(tx: EntityManager, payment: HandledPayment, transactionId: string): Promise<unknown>;
 }
 
-/** How payments of this kind are made from balances, one or many per statement. */
+/** How balance payments of this kind are made, one or many per statement. */
 export interface Together {
   /**
-   * The targets in payment order, as an SQL expression of type payment_target[]: accounts or refusals. Locks targets
-   * that can be filled up, so that one payment does not get others refused; null for those locked by others.
+   * The targets in payment order, as an SQL expression of type payment_target[]: accounts or refusals; null for targets
+   * locked by others. Locks targets with a limited amount, so that one payment does not get others refused.
    */
   targets(payments: readonly (Pick<PaymentIntent, 'referenceId' | 'amount'> & { payer: Payer })[]): SqlCall;
-  /** The domain effect of all of them, if any, as a call over an SQL expression of type balance_payment[]. */
+  /** The domain effect of all the payments, if any: a call over an SQL expression of type balance_payment[]. */
   effect?(paid: string): string;
 }
 
-/** One kind of payment (docs/contract.md 3). A new one is a `referenceTypes` name, a file and a `paymentKinds` line. */
+/** One kind of payment (docs/contract.md 3). To add one: a `referenceTypes` name, a file, a `paymentKinds` line. */
 export interface PaymentHandler {
   referenceType: ReferenceType;
-  /** The resource of its `reference_id`, for the API document. */
+  /** The resource of `reference_id`, for the API document. */
   referenceOf: string;
   permission: string;
   rails: readonly Rail[];
   ledgerReferenceType: LedgerReferenceType;
   /** The purpose of its rows on the gateway rail. */
   gatewayPurpose: TransactionPurpose;
-  /** How its balance payments are booked, if not as `balance-payment.<reference type>` for `product_transfer`. */
+  /** How balance payments are booked, if not as `balance-payment.<reference type>` for `product_transfer`. */
   movement?: { kind: string; purpose: TransactionPurpose };
   /**
-   * Finds the target. 404 when missing, 403 when another's, 400 when it accepts no payment now. For an order it runs
+   * Finds the target. 404 if missing, 403 if it is another's, 400 if it accepts no payment now. For an order this runs
    * before the workflow and again in the transaction that creates the row, as the request may be minutes old; for a
-   * single balance payment it runs in the transaction, after `effect.hold`.
+   * single balance payment, in the transaction after `effect.hold`.
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
-  /** Gateway rail only: the pending domain row of a handler with duplicate protection; unique in the database. */
+  /**
+   * Gateway rail only: inserts the pending domain row of a handler with duplicate protection; unique in the database.
+   */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
-  /** Balance rail only: batches payments that arrive together, including target and effect. */
+  /** Balance rail only: batches concurrent payments, including target and effect. */
   together?: Together;
-  /** The domain effect of payments not made `together`, in the journal's transaction; absent if there is none. */
+  /** The domain effect of payments made outside `together`, in the journal's transaction; absent if there is none. */
   effect?: PaymentEffect;
-  /** Both rails: signals the target's workflow after an order, payment or closing commits. A sweep retries it. */
+  /** Both rails: signals the target's workflow once an order, payment or closing commits. A sweep retries it. */
   wake?(workflows: WakingPort, payment: Pick<HandledPayment, 'referenceId'>): Promise<void>;
-  /** Gateway rail only: updates the pending row when the order was closed unpaid. */
+  /** Gateway rail only: updates the pending row of an order that closed unpaid. */
   onClosed?(tx: EntityManager, payment: HandledPayment, outcome: 'FAILED' | 'EXPIRED'): Promise<void>;
 }
 
@@ -111,7 +115,7 @@ export interface HandlingPorts {
   workflows: WakingPort;
 }
 
-/** The handler of a payment on a rail. Throws 400 when the rail has none, 403 when the permission is missing. */
+/** The handler of a payment on a rail. Throws 400 if the rail has none, 403 if the permission is missing. */
 export function getHandler(
   { paymentKinds }: Pick<HandlingPorts, 'paymentKinds'>,
   caller: Caller,

@@ -12,11 +12,11 @@ export interface InstrumentRow {
   /** The exact amount due: IDR, scale 4. */
   total: Money;
   status: PaymentOrderStatus;
-  /** The provider's ids; null until known. */
+  /** The provider's ids; null while unknown. */
   requestId: string | null;
   methodId: string | null;
   askedAt: Date | null;
-  /** When it was cancelled, or else the end of its lifetime. */
+  /** When the payment was cancelled, otherwise the end of its lifetime. */
   deadline: Date;
   isCancelled: boolean;
 }
@@ -26,7 +26,7 @@ const own = {
   partner_payments: 'partner_id as "partnerId", amount::text as total',
 };
 
-/** Throws NOT_FOUND for a row that a restore has removed. */
+/** Throws NOT_FOUND for a row that a restored database lacks. */
 export async function readInstrument(em: EntityManager, table: InstrumentTable, id: string): Promise<InstrumentRow> {
   const [row] = await em.execute<InstrumentRow[]>(
     `select ${own[table]}, provider, status, provider_payment_request_id as "requestId",
@@ -39,10 +39,10 @@ export async function readInstrument(em: EntityManager, table: InstrumentTable, 
   return { ...read, askedAt: askedAt && new Date(askedAt), deadline: new Date(deadline) };
 }
 
-/** Everything that the return page shows of a payment; anybody with its id can see it. */
+/** All that the return page shows of a payment; anyone with the id can read it. */
 export type PaidState = Pick<InstrumentRow, 'status' | 'total'>;
 
-/** The state of an order or a partner's payment; null when neither has this id (a UUID). */
+/** The state of an order or a partner's payment; null if neither has this id (a UUID). */
 export async function findPaidState(em: EntityManager, id: string): Promise<PaidState | null> {
   const selects = Object.entries(own).map(([table, columns]) => `select ${columns}, status from ${table} where id = ?`);
   const [state] = await em.execute<PaidState[]>(selects.join(' union all '), [id, id]);

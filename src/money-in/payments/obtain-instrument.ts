@@ -14,13 +14,13 @@ import { type InstrumentTable, readInstrument } from './instrument-row.ts';
 /** The provider may list a new instrument late: absence proves something only this long after the last attempt. */
 const listingGraceSeconds = 120;
 
-/** Whether an instrument last requested at `at` may still appear at the provider; `now` is the database's clock. */
+/** Whether an instrument last requested at `at` may still appear at the provider; `now` is the database's time. */
 export const mayYetAppear = (at: Date | null | undefined, now: Date): boolean =>
   at instanceof Date && now.getTime() - at.getTime() < listingGraceSeconds * 1000;
 
 export interface InstrumentSearch {
   table: InstrumentTable;
-  /** This attempt, already recorded. */
+  /** The attempt before this one, as returned when this one was recorded. */
   attempt: Attempt;
   request: InstrumentRequest;
   signal: AbortSignal;
@@ -31,10 +31,11 @@ export interface InstrumentSearch {
 
 /**
  * Requests an instrument from the provider under the row's own id. A refusal applies only to its own attempt, so the
- * instrument of an earlier one is looked up by reference; the same when this attempt gets no answer, because after a
- * configuration change it may differ from the earlier one and never get one. The refusal is final if the provider still
- * has none two minutes after the earlier attempt; the row is then closed under `expectNoAttempt`. Throws
- * ProviderUnknown while the outcome is unknown; a repeated request joins the first at the provider.
+ * instrument of an earlier attempt is looked up by reference. The same happens if this attempt gets no answer: after a
+ * configuration change the request may differ from the earlier one and never be answered. The refusal is final if the
+ * provider still has no instrument two minutes after the earlier attempt; the caller then closes the row, checking
+ * `expectNoAttempt`. Throws ProviderUnknown while the outcome is unknown; a retry joins the first request at the
+ * provider.
  */
 export async function obtainInstrument(
   em: EntityManager,
@@ -45,7 +46,8 @@ export async function obtainInstrument(
   const answer = await gateway.requestInstrument(request, options).catch(async (error: unknown) => {
     if (isNeverSent(error)) await forgetAttempt(em, table, reference, earlier);
     if (isNeverSent(error) || earlier.at === null) throw error;
-    // The provider may keep answering that an earlier request differed: then that request's instrument counts.
+    // The provider may reject each retry as different from an earlier request: then the instrument of that request
+    // counts.
     const made = await gateway.findInstrument(reference, options);
     if (made === null) throw error;
     return { outcome: 'accepted' as const, instrument: made.instrument };
@@ -54,20 +56,20 @@ export async function obtainInstrument(
   if (answer.outcome === 'accepted') return answer;
   const made = await gateway.findInstrument(reference, options);
   if (made !== null) return { outcome: 'accepted', instrument: made.instrument };
-  // It may run concurrently with a later one if Temporal has timed out this attempt or its worker.
+  // This attempt may run concurrently with a later one if Temporal has timed out this attempt or its worker.
   if (!(await forgetAttempt(em, table, reference, earlier))) throw laterAttempt();
   if (earlier.at !== null && earlier.age < listingGraceSeconds) {
-    throw new ProviderUnknown('request instrument: refused, and what an earlier attempt made may yet appear');
+    throw new ProviderUnknown('request instrument: refused, but an earlier attempt may have created one');
   }
   return answer;
 }
 
-/** The last earlier attempt that the provider may have received; `at` is null when there was none. */
+/** The last earlier attempt that the provider may have received; `at` is null if there was none. */
 export interface Attempt {
-  /** When this attempt was recorded, so that undoing it does not undo a later one. */
+  /** When the current attempt was recorded, so that undoing it does not undo a later one. */
   mine: string;
   at: string | null;
-  /** Seconds since then, by the database's clock. */
+  /** Seconds since `at`, by the database's clock. */
   age: number;
 }
 
@@ -82,12 +84,11 @@ export async function noteAttempt(em: EntityManager, table: InstrumentTable, id:
      returning ${attemptNoted}`,
     [id],
   );
-  if (earlier === undefined)
-    throw new ProviderUnknown('request instrument: cancelled or ended before it was asked for');
+  if (earlier === undefined) throw new ProviderUnknown('request instrument: cancelled or final before the request');
   return earlier;
 }
 
-/** Undoes an attempt that was refused or never sent, so created nothing; false if a later one is recorded. */
+/** Undoes an attempt that was refused or never sent, so created nothing. False if a later attempt is recorded. */
 export async function forgetAttempt(
   em: EntityManager,
   table: InstrumentTable,
@@ -104,7 +105,7 @@ export async function forgetAttempt(
 
 const laterAttempt = () => new ProviderUnknown('request instrument: refused, and a later attempt may be accepted');
 
-/** Throws ProviderUnknown when an attempt was recorded after the refused one, which closes its row, locked by `tx`. */
+/** Throws ProviderUnknown if an attempt was recorded after the refused attempt that closes the row, locked by `tx`. */
 export async function expectNoAttempt(
   tx: EntityManager,
   table: InstrumentTable,
@@ -117,7 +118,7 @@ export async function expectNoAttempt(
 
 /**
  * Expires an instrument, found by method id or reference, so that the provider's next answer is final. Throws
- * ProviderUnknown without an answer, and for a cancelled row whose instrument may still appear and stay open.
+ * ProviderUnknown without an answer, and for a cancelled row whose instrument may still appear open.
  */
 export async function expireInstrument(
   em: EntityManager,
@@ -130,6 +131,6 @@ export async function expireInstrument(
   const methodId = row.methodId ?? (await gateway.findInstrument(id, options))?.instrument.providerPaymentMethodId;
   if (methodId !== undefined) return gateway.expireInstrument(methodId, options);
   if (row.isCancelled && mayYetAppear(row.askedAt, await readDatabaseClock(em))) {
-    throw new ProviderUnknown('expire instrument: what was asked for may yet appear');
+    throw new ProviderUnknown('expire instrument: it may still appear');
   }
 }

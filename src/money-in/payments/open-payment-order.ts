@@ -14,7 +14,8 @@ import { deadlineOf, isFinalOrder, paymentOrderLifetimeHours } from './payment-o
  * The first step of a payment: creates its row `PENDING`, with the handler's pending row and the idempotency key, in
  * one transaction, and signals the target's workflow; its lifetime begins at `at` (ISO 8601), the workflow's clock.
  * Returns an existing order unchanged. Throws the target's refusal, FORBIDDEN for an inactive payer, DUPLICATE from the
- * handler's pending row, IDEMPOTENCY_KEY_REUSED, and as `openOnce`; then no attempt at this opening has an effect.
+ * handler's pending row, IDEMPOTENCY_KEY_REUSED, and as `openOnce` does. After a refusal no attempt at this opening has
+ * any effect.
  */
 export async function openPaymentOrder(
   em: EntityManager,
@@ -48,7 +49,7 @@ async function makeOrder(
   { orderId, opening, openedAt }: { orderId: string; opening: PaymentOpening; openedAt: Date },
 ): Promise<PaymentOrder> {
   const { order: asked } = opening;
-  // The request may have waited, and the target may have been stopped since.
+  // Check again: while the request waited, the target may have been stopped.
   const { payableUntil = null } = await ports.paymentKinds[asked.reference_type].findTarget(tx, {
     referenceId: asked.reference_id,
     amount: asked.nominal,

@@ -43,8 +43,8 @@ const told: Record<PaymentOrderStatus, Told> = {
 };
 
 const unknown: Told = {
-  title: 'There is no such payment',
-  text: 'The address of this page is not correct. Go back to where you started, and look at your payment there.',
+  title: 'Payment not found',
+  text: 'The address of this page is wrong. Go back to where you started and open the payment there.',
 };
 
 const style = `.sum { font-size: 1.75rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; margin: 0.5rem 0 0; }
@@ -59,7 +59,7 @@ function paidPage(state: PaidState | null): string {
   const { title, text } = state === null ? unknown : told[state.status];
   const content = html`${state && html`<p class="sum">${rupiah(state.total)}</p>`}
 <p class="text">${text}</p>
-${state !== null && told[state.status] === waiting ? html`<p class="again"><a href="">Look again</a></p>` : ''}`;
+${state !== null && told[state.status] === waiting ? html`<p class="again"><a href="">Check again</a></p>` : ''}`;
   return String(cardPage({ lang: 'en', title, style }, content));
 }
 

@@ -35,10 +35,10 @@ export type Answer = (em: EntityManager, paid: PaidAmount & { transactionId: str
 
 interface Request {
   path: string;
-  /** Without absent fields; amounts as money. */
+  /** Omits absent fields; amounts as money. */
   body: Record<string, unknown>;
   answer: Answer;
-  /** The response depends on data that changes later, so the first one is stored under the key. */
+  /** The response contains data that changes later, so the first response is stored under the key. */
   changes?: true;
 }
 
@@ -48,13 +48,13 @@ type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadli
 
 /**
  * Pays from a balance under the request's idempotency key, if any. Returns the stored response of the key's first
- * request, or the response to `pay`, rebuilt from the payment unless it `changes`. A payment not decided within its
- * request's wait, by the database's clock, is never made. After a lost connection, whose commit may have succeeded, it
- * retries under the same ids once the database accepts connections: the journal's business key ensures one payment. A
- * refusal under a key is final, but another request with the key may have paid or be about to; so it is stored under
- * the key's lock before it is returned, and if a payment came first, its response is returned instead. Throws as `pay`,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE when the outcome is unknown; without a
- * key that error names the transaction and must not be retried.
+ * request, or the `answer` to `pay`, rebuilt from the payment unless it `changes`. Never pays after the request's
+ * deadline, by the database's clock. After a lost connection, whose commit may have succeeded, retries under the same
+ * ids once the database accepts connections: the journal's business key ensures one payment. A refusal under a key is
+ * final, but another request with the key may have paid or be about to, so the refusal is stored under the key's lock
+ * before it is returned; if a payment came first, its response is returned. Throws as `pay` does,
+ * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE if the outcome is unknown; without a key
+ * that error names the transaction and must not be retried.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -70,7 +70,7 @@ export async function payUnderKey(
   const payWith = (idempotency: NumberedKey | null) =>
     pay({ payer: caller, transactionId, requestId, idempotency, deadline });
   const send = async ({ made, replayed }: Paid): Promise<SentAnswer> => {
-    const paid = made ?? must(await find(), 'what was paid is there');
+    const paid = made ?? must(await find(), 'a replayed payment exists');
     const answered = { status: 201, body: await answer(em.fork(), { ...paid, transactionId }), replayed };
     return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
   };
@@ -88,7 +88,7 @@ export async function payUnderKey(
         const opening = { resourceId: transactionId, kind: null, claim, number: null };
         return sendAgain(await refuseOnce(em, opening, (tx) => findUnderKey(tx, claim), error));
       }
-      // It may be refused because of the payment that the lost connection made or may still make.
+      // The refusal may be due to the payment that the lost connection made or may still make.
       const made = loss && (await find());
       if (made) return send({ replayed: false, made });
       throw loss?.cause ?? error;
@@ -119,12 +119,14 @@ export async function payUnderKey(
   }
 }
 
-/** How often an unreachable database is retried, in milliseconds. */
+/** How often to retry an unreachable database, in milliseconds. */
 const askedAgainMs = 200;
-/** How long after the loss; the rest is for the request's other work and its response. */
+/** How long to retry after the loss; the rest of the time is for the request's other work and its response. */
 const repeatedForMs = (budgets.requests.away * 2) / 3;
 
-/** The amount paid, which may exceed the request, and the balance after it as in the account statement; or null. */
+/**
+ * The amount paid, which may exceed the request, and the balance after it as in the account statement. Null if unpaid.
+ */
 async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
@@ -142,7 +144,7 @@ const presentPaid =
     return JSON.stringify({ status: 'success', statusCode: 201, message, data });
   };
 
-/** Replays the key's response, or checks handler, rail and permission, pays, and signals the waiting workflow. */
+/** Replays the key's response; or checks handler, rail and permission, pays, and signals the waiting workflow. */
 export async function payAsAsked(
   em: EntityManager,
   ports: HandlingPorts & { payTogether: PayTogether },
@@ -158,7 +160,7 @@ export async function payAsAsked(
   });
 }
 
-/** Both accounts permanently belong to the caller and accept any amount, so only the balance is checked. */
+/** Both accounts belong to the caller and accept any amount, so only the balance is checked. */
 const pocketTransfer: PaymentHandler = {
   ...accountTopUp,
   movement: { kind: 'pocket-transfer', purpose: 'pocket_transfer' },

@@ -43,8 +43,8 @@ type GatewayAnswer = { data: ShownOrder } | { payment: ShownOrder };
 
 /**
  * Starts the order's workflow and waits up to ten seconds for its instrument. Returns the `answer` for the order, or
- * the first response under the idempotency key. Throws as `prepareGatewayPayment` and the handler's pending row,
- * IDEMPOTENCY_KEY_REUSED, PROVIDER_REFUSED, and SERVICE_UNAVAILABLE when the workflow could not be started.
+ * the first response under the idempotency key. Throws as `prepareGatewayPayment` and the handler's pending row do,
+ * IDEMPOTENCY_KEY_REUSED, PROVIDER_REFUSED, and SERVICE_UNAVAILABLE if the workflow could not be started.
  */
 export async function payByGateway(
   em: EntityManager,
@@ -70,9 +70,9 @@ export async function payByGateway(
     },
   );
   const { order } = found;
-  // An order that had its instrument failed later, declined by its payer: return it unchanged.
+  // If the order had its instrument, its payer declined it later: return it unchanged.
   if (order.status === 'FAILED' && !order.provider_payment_request_id) {
-    // This may have joined another request's order under the same key, which must not be returned as this request's.
+    // The start may have joined another request's order under the same key, which this request must not return.
     if (claim !== null) await findFirstAnswer(em.fork(), claim);
     refuse('PROVIDER_REFUSED', `The provider refused the payment: ${order.failure_code ?? 'no reason given'}`);
   }
@@ -82,7 +82,7 @@ export async function payByGateway(
   return withTexts(em, ports.sealer, kept, order);
 }
 
-/** A response with its order's texts inserted: byte for byte the first response, however often it is sent. */
+/** Inserts the order's texts into a stored response, which then equals the first response byte for byte. */
 async function withTexts(
   em: EntityManager,
   sealer: Sealer,
@@ -104,7 +104,7 @@ interface Preparing {
   requestId: string;
 }
 
-/** Makes every check that can refuse a payment before it exists, and returns its workflow's input. */
+/** Runs every check that can refuse a payment before it exists, and returns its workflow's input. */
 export async function prepareGatewayPayment(
   em: EntityManager,
   ports: { sealer: Sealer; paymentKinds: PaymentKinds },
@@ -134,7 +134,7 @@ export async function prepareGatewayPayment(
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
 
-/** The payer's texts, sealed, an individual's under their own key; an empty name gets a default (docs/contract.md 3). */
+/** Seals the payer's texts, an individual's under their own key; an empty name gets a default (docs/contract.md 3). */
 function sealTexts(
   sealer: Sealer,
   { orderId, caller }: { orderId: string; caller: Caller },
@@ -151,7 +151,7 @@ function sealTexts(
 
 const noTexts: PaymentTexts = { transaction_name: '', transaction_desc: '' };
 
-/** The texts of an order, decrypted; empty once its payer was erased. */
+/** The decrypted texts of an order; empty once its payer has been erased. */
 export async function openTexts(
   sealer: Sealer,
   orderId: string,

@@ -20,7 +20,7 @@ import {
 } from './balance-payment.ts';
 import type { PaymentHandler, WakingPort } from './handler.ts';
 
-/** Makes a payment in a batch with concurrent ones, for a handler that allows it; returns its outcome. */
+/** Batches a payment with concurrent ones, for a handler that allows it; returns its outcome. */
 export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => Promise<MadeRow>;
 
 /**
@@ -28,7 +28,7 @@ export type PayTogether = (handler: PaymentHandler, payment: BalancePayment) => 
  * database transaction, batched with concurrent payments if `payTogether` is given and the handler allows it. The
  * caller checks permission and rail. Throws, without effect, the handler's refusals, NOT_FOUND for a missing source
  * account, FORBIDDEN for another's, 400 for the same account twice or too low a balance, IDEMPOTENCY_KEY_REUSED, the
- * stored refusal of its key, and SERVICE_UNAVAILABLE when it gets no lock in time.
+ * refusal stored under the key, and SERVICE_UNAVAILABLE if it gets no lock in time.
  */
 export async function payFromBalance(
   em: EntityManager,
@@ -51,7 +51,7 @@ export async function payFromBalance(
   }
 }
 
-/** `payFromBalance` in its own transaction; afterwards signals the workflow that waits for the payment, if any. */
+/** `payFromBalance` in its own transaction; then signals the workflow that waits for the payment, if any. */
 export async function payAndWake(
   em: EntityManager,
   { workflows, payTogether }: { workflows: WakingPort; payTogether?: PayTogether },
@@ -63,10 +63,10 @@ export async function payAndWake(
   return paid;
 }
 
-// A payment waiting for a lock, mostly of its source or target, holds one of usually 16 connections; this leaves some.
+// A payment waiting for a lock holds a connection, usually one of 16. These limits leave some for other payments.
 const waiting = createSemaphore(8, { perKey: 3, mostWaiting: 500 });
 
-/** Makes a payment on its own, so that no other waits with it: source and target are first locked, then checked. */
+/** Makes a payment alone, so that no other waits with it: locks source and target, then checks them. */
 async function payAlone(em: EntityManager, handler: PaymentHandler, asked: BalancePayment): Promise<Paid> {
   const { effect } = handler;
   const { payer: caller, referenceId, onBehalfOf = null } = asked;
@@ -95,9 +95,9 @@ async function announce(paid: Paid): Promise<Paid> {
   return paid;
 }
 
-/** Group commit of a handler's concurrent payments; those from one source or under one key never share a group. */
+/** Group commit of a handler's concurrent payments; a group never has two payments from one source or under one key. */
 export function createPayTogether(orm: MikroORM): PayTogether {
-  // Outside any request context; otherwise it would keep that of the first request.
+  // Run outside any request context, which would otherwise stay that of the first request.
   const asNobody = AsyncLocalStorage.snapshot();
   // Each run is a single statement that loads no entities, so one entity manager serves all.
   const em = orm.em.fork();
@@ -119,13 +119,13 @@ export function createPayTogether(orm: MikroORM): PayTogether {
 
 const lockNotAvailable = '55P03';
 
-/** Payments in one statement with a short lock time-out; a single payment that times out is busy. */
+/** Makes payments in one statement with a short lock time-out; a single payment that times out is `busy`. */
 async function payAll(
   em: EntityManager,
   handler: PaymentHandler,
   payments: readonly BalancePayment[],
 ): Promise<MadeRow[]> {
-  const together = must(handler.together, 'only such payments are gathered');
+  const together = must(handler.together, 'only a handler with `together` is batched');
   try {
     return await makePayments(em, handler, {
       payments,
@@ -140,8 +140,8 @@ async function payAll(
 }
 
 /**
- * SQLSTATEs, raised before the commit, that a single payment may have caused: values, constraints, deadlocks, lock and
- * statement time-outs, refusals and faults of our functions. They prove that nothing was done.
+ * Whether the SQLSTATE was raised before the commit and a single payment may have caused it: values, constraints,
+ * deadlocks, lock and statement time-outs, refusals and faults of our functions. Then nothing was done.
  */
 const isRolledBack = (error: unknown): boolean =>
   /^(22...|23...|40...|55P03|57014|AM\d{3}|P0...|XX000)$/.test(String(errorCodeOf(error)));

@@ -13,13 +13,13 @@ const PaymentChannelSchema = defineEntity({
     channel_code: p.text(),
     fee_fixed: p.decimal().precision(20).scale(4),
     fee_basis_points: p.integer().default(0),
-    /** The provider's fee for a user's payment; partners' payments have their own `provider_fee`. */
+    /** The provider's fee for a user's payment; a partner's payment has its own `provider_fee`. */
     provider_fee_fixed: p.decimal().precision(20).scale(4).default('0'),
     provider_fee_basis_points: p.integer().default(0),
     minimum_amount: p.decimal().precision(20).scale(4),
     maximum_amount: p.decimal().precision(20).scale(4),
     needs_phone: p.boolean().default(false),
-    /** Whether the provider can refund a payment to the wallet that paid, whether in part, and for how many days. */
+    /** Whether the provider can refund to the paying wallet, whether partly, and for how many days. */
     refundable: p.boolean().default(false),
     refundable_in_part: p.boolean().default(false),
     refund_window_days: p.smallint().default(0),

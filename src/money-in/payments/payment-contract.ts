@@ -7,7 +7,7 @@ import type { ReceiptReason } from './receipt.ts';
 /** Data exchanged by the workflow and its activities: ids and amounts, never personal data (docs/contract.md 9). */
 
 export interface PaymentOpening {
-  /** The order's requested columns. Its texts are sealed: encrypted in transit and at rest. */
+  /** The order's requested columns. Texts are sealed in transit and at rest. */
   order: Pick<PaymentOrder, AskedColumn>;
   claim: KeyClaim | null;
   stamp: OpeningStamp;
@@ -21,24 +21,24 @@ export interface GatewayPaymentInput {
   orderId: string;
   /** The request; absent when the workflow is restarted for an existing row. */
   opening?: PaymentOpening;
-  /** The `PaymentState` with which the workflow was started, so that it need not be set again. */
+  /** The `PaymentState` that the workflow was started with, so that it need not set it again. */
   shown?: 'PENDING';
 }
 
 /** The port to the workflows of payment orders; implemented in `temporal/`, injected. */
 export interface GatewayPaymentWorkflows {
   /**
-   * Starts the order's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null when the
-   * wait timed out. Throws what the first step refuses, and SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * Starts the order's workflow, or joins the running one, and waits at most `waitMs` for its instrument. Null if the
+   * wait times out. Throws what the first step refuses, and SERVICE_UNAVAILABLE if Temporal is unavailable.
    */
   startGatewayPayment(orderId: string, opening: PaymentOpening, waitMs: number): Promise<PaymentOrderStatus | null>;
-  /** Signals the order's workflow, or restarts it from its row when none is running. */
+  /** Signals the order's workflow, or restarts it from its row if none is running. */
   hintGatewayPayment(orderId: string): Promise<void>;
 }
 
 /** The port to the workflows of unmatched receipts; implemented in `temporal/`, injected. */
 export interface ReceiptWorkflows {
-  /** Starts such a receipt's workflow unless it is running; a completed one runs again. */
+  /** Starts the receipt's workflow unless it is running; a completed workflow runs again. */
   openUnmatchedReceipt(stray: StrayPayment): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface OpenedOrder {
   deadline: string;
   /** Whether the order was final when this run began. */
   final: boolean;
-  /** Its money arrived before its row, which a restore had removed: ask the provider at once. */
+  /** The money arrived before the row, which a restored database lacked: ask the provider at once. */
   isPaid?: true;
 }
 
@@ -66,11 +66,11 @@ export interface StrayPayment extends Omit<ConfirmedPayment, 'amount'> {
 
 /** The provider's answer about a payment, and the payment's deadline. */
 export type Confirmation = Verdict & {
-  /** ISO 8601: earlier than before if the payment was cancelled since. */
+  /** ISO 8601. Earlier than before if the payment was cancelled in between. */
   deadline: string;
-  /** Of its row: after a restore, an earlier one than the workflow knows. */
+  /** The row's status; after a restore, an earlier one than the workflow has. */
   status?: PaymentOrderStatus;
-  /** The provider's callbacks come, so that it is asked less often. */
+  /** The provider's callbacks arrive, so it is polled less often. */
   callbacksCome?: boolean;
 };
 
@@ -80,13 +80,13 @@ export type Verdict = (
   /** `settling`: paid, pending or no longer listed at the provider, without a payment that can be settled yet. */
   | { outcome: 'expired' | 'waiting' | 'settling' }
 ) & {
-  /** Confirmed payments under the order that do not pay it: late, double or of another amount. */
+  /** Confirmed payments under the order that do not pay it: late, duplicate or wrong amount. */
   strays: StrayPayment[];
 };
 
 /**
  * `owned`: it pays an open row of ours, whose workflow was signalled. `unconfirmed`: unknown or pending at the
- * provider. `failed`: no money arrived, or it was voided.
+ * provider. `failed`: no money arrived, or the payment was voided.
  */
 export type ReceiptOpening =
   | { outcome: 'suspended'; amountIdr: number; reason: ReceiptReason }

@@ -10,11 +10,11 @@ const PaymentOrderSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     reference_type: p.text().$type<ReferenceType>(),
     reference_id: p.uuid(),
-    /** The member of a shared target, if not the payer. */
+    /** The member of a shared target for whom the payment is made, if not the payer. */
     on_behalf_of: p.uuid().nullable(),
     target_account_id: p.uuid(),
     payment_id: p.integer(),
-    /** Copied from its channel when it was opened; the database sets it. */
+    /** The channel's provider, set by a database trigger when the order is created. */
     provider: p.text().default('xendit'),
     nominal: p.decimal().precision(20).scale(4),
     admin_fee: p.decimal().precision(20).scale(4),
@@ -27,19 +27,21 @@ const PaymentOrderSchema = defineEntity({
     failure_code: p.text().nullable(),
     texts_sealed: p.text().nullable(),
     expires_at: p.datetime(),
-    /** When its payer cancelled it. */
+    /** When the payer cancelled the order. */
     cancelled_at: p.datetime().nullable(),
     request_id: p.text().nullable(),
     created_at: p.datetime(),
     updated_at: p.datetime(),
     finalized_at: p.datetime().nullable(),
-    /** The last request for the instrument that the provider may have received. */
+    /** When the instrument was last requested, if the request may have reached the provider. */
     instrument_asked_at: p.datetime().nullable(),
-    /** Since when the provider reports it paid or pending without a payment we can settle; kept once final. */
+    /**
+     * When the provider first reported it paid or pending with no payment that can be settled. Not cleared once final.
+     */
     settling_since: p.datetime().nullable(),
   },
 });
 
-/** A payment by gateway. Its id is the provider's reference and idempotency key. */
+/** A gateway payment. Its id is the provider's reference and idempotency key. */
 export class PaymentOrder extends PaymentOrderSchema.class {}
 PaymentOrderSchema.setClass(PaymentOrder);

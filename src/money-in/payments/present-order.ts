@@ -24,7 +24,7 @@ export const BalancePayment = z.strictObject({
 
 /** A gateway payment, with the amount as written in the request. */
 export type GatewayPaymentRequest = z.output<typeof GatewayPayment> & {
-  /** The member of a shared target, if not the caller. */
+  /** The member of a shared target who is paid for, if not the caller. */
   on_behalf_of?: string | undefined;
 };
 export type BalancePaymentRequest = z.output<typeof BalancePayment>;
@@ -33,7 +33,7 @@ export type BalancePaymentRequest = z.output<typeof BalancePayment>;
 export const madeShape = <Data extends z.ZodType>(data: Data) =>
   z.object({ status: z.literal('success'), statusCode: z.literal(201), message: z.string(), data });
 
-/** The response to a balance payment and a transfer. */
+/** The response to a balance payment or a transfer. */
 export const PaidShape = madeShape(
   z.object({
     transaction_id: uuid(),

@@ -16,13 +16,13 @@ export type ReceiptState = StatusOf<typeof receiptLaw>;
 export const receiptReasons = ['late', 'double', 'wrong_amount', 'unknown'] as const;
 export type ReceiptReason = (typeof receiptReasons)[number];
 
-/** The update that settles a receipt, by a decision of two people (`decisions/`). */
+/** The update that settles a receipt, decided by two people (`decisions/`). */
 export interface ReceiptSettlement {
   decision_id: string;
 }
 
 /**
- * A closed workflow may run again: one that completed unconfirmed or lost its history must not miss its money; one
- * whose receipt, unique in the database, is settled completes without effect.
+ * A closed workflow may run again: one that completed unconfirmed or lost its history must not miss its money. If the
+ * receipt, unique in the database, is already settled, the workflow completes without effect.
  */
 export const receiptReusePolicy = 'ALLOW_DUPLICATE';

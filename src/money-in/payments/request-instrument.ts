@@ -14,7 +14,8 @@ import { closePayment, wakeAfterEnd } from './settle-payment.ts';
 
 /**
  * Requests the order's instrument and stores it: `WAITING_PAYMENT` with the payer's code, or `FAILED`. If an earlier
- * attempt made the order final, signals the waiters again. Throws KeysAway, and ProviderUnknown as `obtainInstrument`.
+ * attempt made the order final, signals the waiting workflows again. Throws KeysAway, and ProviderUnknown as
+ * `obtainInstrument` does.
  */
 export async function requestInstrument(
   em: EntityManager,
@@ -48,7 +49,7 @@ export async function requestInstrument(
   return (await em.findOneOrFail(PaymentOrder, { id: orderId }, { refresh: true })).status;
 }
 
-// Row and event in one statement, as a request waits for this step.
+// Row and event in one statement, because a request waits for it.
 const waitForPayment = `
   with waiting as (
     update payment_orders set status = 'WAITING_PAYMENT', provider_payment_request_id = ?,

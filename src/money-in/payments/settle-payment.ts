@@ -18,17 +18,17 @@ import { PaymentOrder } from './payment-order.entity.ts';
 import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 
 /**
- * Settles a paid order, once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
+ * Settles a paid order once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
  * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee. A
- * final order does not change; other money for it gets its own receipt workflow before this step ends. With no payment,
- * or money that already has a receipt, only the status is returned, and the caller asks again.
+ * final order does not change; a receipt workflow is started for money paid to it, before this returns. If there is no
+ * payment, or the money already has a receipt, returns only the status, and the caller asks again.
  */
 export async function settlePayment(
   em: EntityManager,
   { orderId, payment }: { orderId: string; payment: ConfirmedPayment | null },
   ports: HandlingPorts & { workflows: ReceiptWorkflows },
 ): Promise<PaymentOrderStatus> {
-  /** Whether the money needs a receipt workflow of its own, or has one that no longer has to wait for people. */
+  /** Whether to start the money's receipt workflow, or wake it because the money has left suspense. */
   let hasCase = false;
   const { order, status } = await withOrder(em, orderId, async (tx, order) => {
     if (payment === null) return order.status;
@@ -76,8 +76,9 @@ export async function settlePayment(
 }
 
 /**
- * Writes the receipt of the payment that settles an open row, before the row becomes final: it proves the settlement's
- * journal. Returns whether unidentified money of the row left suspense, where a restore had put it.
+ * Writes the receipt of the payment that settles an open row, before the row becomes final: the receipt proves the
+ * settlement's journal. Returns whether the money left suspense, where it was because a restored database lacked its
+ * row.
  */
 export async function applyReceipt(
   tx: EntityManager,
@@ -101,8 +102,8 @@ export async function applyReceipt(
 }
 
 /**
- * The provider's fee (IDR, scale 4): an order's by its channel's current fee; a partner payment's as in its price, if
- * `amount` matches; 0 when unknown, as reconciliation shows the difference.
+ * The provider's fee (IDR, scale 4): for an order, by its channel's current fee; for a partner payment whose amount is
+ * `amount`, from its price; otherwise 0, and reconciliation shows the difference.
  */
 export async function costOfPayment(
   tx: EntityManager,
@@ -119,7 +120,7 @@ export async function costOfPayment(
   return must(row, 'a coalesce has a row').cost;
 }
 
-/** Works on an order under its lock, in one transaction. Returns the order and its resulting status. */
+/** Works on a locked order, in one transaction. Returns the order and its resulting status. */
 const withOrder = (
   em: EntityManager,
   id: string,
@@ -156,8 +157,9 @@ function transactionRows(ports: HandlingPorts, order: PaymentOrder): Transaction
 }
 
 /**
- * Closes an unpaid order with the handler's effect, in one transaction, then wakes its waiters. Skips final orders and
- * those whose money is in suspense, unidentified. With a `refused` attempt, throws as `expectNoAttempt`.
+ * Closes an unpaid order with the handler's effect, in one transaction, then signals the waiting workflows. Skips final
+ * orders, and orders whose money is in suspense because it arrived unidentified. With a `refused` attempt, throws as
+ * `expectNoAttempt` does.
  */
 export async function closePayment(
   em: EntityManager,
@@ -179,7 +181,7 @@ export async function closePayment(
   return status;
 }
 
-/** Wakes the waiters of an order that became final; also on a retry, as repeating it is harmless. */
+/** Signals the workflows waiting for an order that became final; also on a retry, as repeating it is harmless. */
 export async function wakeAfterEnd(order: PaymentOrder, ports: HandlingPorts): Promise<void> {
   await handlerOfOrder(ports, order).wake?.(ports.workflows, { referenceId: order.reference_id });
 }

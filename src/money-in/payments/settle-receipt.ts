@@ -16,13 +16,13 @@ import { Receipt } from './receipt.entity.ts';
 import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
- * Account kinds whose owner can move money on, by a payment, transfer or payout. Products pay nothing out, saving goals
+ * Account kinds whose owner can move money on by a payment, transfer or payout. Products pay nothing out, saving goals
  * are released as a whole, the open pool pays out only donations and circles only contributions, and a partner's
  * pending and reserved money belongs to its payments and payouts. Late money for these goes to an account of its payer.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
-/** Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID for another decision. */
+/** Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID if another applies. */
 export async function settleReceipt(
   em: EntityManager,
   ports: DecisionPorts,
@@ -35,7 +35,7 @@ export async function settleReceipt(
 /** Whether the provider reports that the money did not arrive or was returned. */
 const isTakenBack = (says: string): boolean => says === 'failed' || says === 'voided';
 
-/** The provider status, if it is final. */
+/** The provider's status, if it is final. */
 const forGood = (says: string | undefined): string | undefined =>
   says !== undefined && ['succeeded', 'failed', 'voided'].includes(says) ? says : undefined;
 
@@ -56,7 +56,7 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
   );
 }
 
-/** The current provider status of a receipt's payment, `not known`, or `silent` when the provider does not answer. */
+/** The provider's current status of a receipt's payment, `not known`, or `silent` if the provider does not answer. */
 async function hearPayment(
   gateways: Gateways,
   { provider, provider_payment_method_id: method, provider_payment_id: id }: Receipt,
@@ -70,7 +70,7 @@ async function hearPayment(
   }
 }
 
-/** Credits money in suspense to an account, or records that it was refunded at the provider: needs two people. */
+/** Credits money in suspense to an account, or records that the provider refunded it; needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   async look(em, gateways, { receipt_id: id, action, account_id }) {
     const receipt =
@@ -95,19 +95,20 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   },
   hear: async (em, gateways, { receipt_id }) =>
     hearPayment(gateways, await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })),
-  /** The decision is too late, or the provider has since changed its answer about the payment. */
+  /** Why the decision no longer applies: the receipt, the account or the provider's status has changed. */
   async whyMoved(tx, decision, says?: string) {
     const { state } = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
     if (state !== 'suspended') return `the receipt is now ${state}`;
     if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
       return 'the person whose account would be credited has been erased';
     }
-    // Suspended money was confirmed; silence or absence from the list revokes that neither now nor at the proposal.
+    // Suspended money was confirmed once: silence or absence from the list, now or at the proposal, does not revoke
+    // that.
     const said = forGood((decision.evidence.provider as { says?: string } | null)?.says) ?? 'succeeded';
     const now = forGood(says);
     const isNew = now !== undefined && now !== said;
     const isGone = decision.action === 'credit' && isTakenBack(says ?? '');
-    return isNew || isGone ? `the provider has said since that the payment is ${says}` : null;
+    return isNew || isGone ? `the provider has since reported the payment as ${says}` : null;
   },
   async act(tx, _, decision) {
     const { id: decision_id, receipt_id, note, action, account_id } = decision;
@@ -117,7 +118,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     const sql = 'select settle_receipt(?, ?) as settled';
     const [{ settled }] = await tx.execute<[{ settled: boolean }]>(sql, [journal_id, decision_id]);
     if (!settled) {
-      // Another decision about it has been carried out since.
+      // Another decision about it has been carried out by now.
       await tx.refresh(receipt);
       return { status: 'lapsed', reason: `the receipt is now ${receipt.state}` };
     }

@@ -1,6 +1,6 @@
 import { foldForBank } from '../../shared/bank-text.ts';
 
-/** Pure facts about checks of a bank account's holder (docs/contract.md 8). */
+/** Statuses, limits and name comparison of bank account checks (docs/contract.md 8). */
 export const accountCheckStatuses = ['valid', 'invalid', 'unknown'] as const;
 export type AccountCheckStatus = (typeof accountCheckStatuses)[number];
 
@@ -11,7 +11,7 @@ export type NameMatch = (typeof nameMatches)[number];
 export const resultKeptHours = 24;
 /** Maximum checks per partner in 24 hours, over all accounts. */
 export const mostChecksOfDay = 1000;
-/** Maximum checks of one account, as each check with another name is a guess. */
+/** Maximum checks of one account: each check with another name is a guess. */
 export const mostChecksOfAccount = 20;
 
 /** Shorter words (initials, `bin`, titles without their full stop) do not distinguish people. */
@@ -24,9 +24,9 @@ const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '');
 
 /**
- * How the given name compares with the bank's: `match` for the same words, in any spelling and order, `partial` when at
- * least half of the given words of four letters or more are in the bank's name, so that a list of common names with one
- * hit is a mismatch.
+ * Compares the given name with the bank's. `match`: the same words in any spelling and order. `partial`: at least half
+ * of the given words of four letters or more are in the bank's name, so that a list of common names with one hit is a
+ * mismatch.
  */
 export function compareNames(given: string, held: string): NameMatch {
   const [mine, theirs] = [wordsOf(given), wordsOf(held)];

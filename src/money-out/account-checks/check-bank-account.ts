@@ -24,7 +24,7 @@ export interface AccountCheckRequest {
 export interface AccountCheck {
   id: string;
   status: AccountCheckStatus;
-  /** The bank's name for the holder, only if the request named at least part of it. */
+  /** The holder's name at the bank, only if the request had at least part of it. */
   accountHolder: string | null;
   nameMatch: NameMatch | null;
   checkedAt: Date;
@@ -40,10 +40,10 @@ interface Kept {
 const holderPlace = (id: string) => ({ table: 'bank_account_checks', column: 'holder_sealed', row: id });
 
 /**
- * Asks the provider whether a bank account exists and who holds it. The answer is cached for a day by partner and
- * account; without an answer the check is `unknown`, and the next one asks again. Every check counts, even if the
- * answer is cached. Throws REQUEST_INVALID_PAYLOAD for an account that the bank cannot have, REQUEST_RATE_LIMITED
- * beyond a day's checks, and KeysAway.
+ * Asks the provider whether a bank account exists and who holds it. The answer is cached for a day per partner and
+ * account. Without an answer the check is `unknown`, and the next check asks again. Cached answers count as checks too.
+ * Throws REQUEST_INVALID_PAYLOAD for an account that the bank cannot have, REQUEST_RATE_LIMITED beyond the daily
+ * limits, and KeysAway.
  */
 export async function checkBankAccount(
   em: EntityManager,
@@ -58,7 +58,7 @@ export async function checkBankAccount(
 
   const kept = await countCheck(em, { partnerId, bankCode, digest });
   const known = await openKept(sealer, kept);
-  // A provider that does not name the holder only confirms a name, so each name is a separate question.
+  // A provider that does not return the holder only confirms a name, so each name is a separate question.
   if (known !== null && (name === undefined || known.state.status === 'invalid' || known.state.holder !== null)) {
     return answerOf(kept.id, known, name);
   }
@@ -80,14 +80,14 @@ export async function checkBankAccount(
       kept.id,
     ],
   );
-  // If the row was deleted, it was a day old, and this answer is new.
+  // If the row was deleted, it was a day old and this answer is new.
   const at = row === undefined ? new Date() : new Date(row.checked_at);
   return answerOf(kept.id, { state, at }, name);
 }
 
 /**
- * The bank of an account that the partner checked within a day. Throws REQUEST_INVALID_PAYLOAD for any other check, and
- * for an account that does not exist.
+ * The bank of an account that the partner checked in the last day. Throws REQUEST_INVALID_PAYLOAD for any other check,
+ * and for an account that does not exist.
  */
 export async function getBankOfCheck(
   em: EntityManager,
@@ -138,7 +138,8 @@ async function openKept(
 }
 
 /**
- * Counts one check, under the partner's lock, and returns the cached answer about the account, if less than a day old.
+ * Counts one check under the partner's lock, and returns the cached answer about the account if it is less than a day
+ * old.
  */
 function countCheck(
   em: EntityManager,

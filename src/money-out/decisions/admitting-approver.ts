@@ -9,8 +9,8 @@ import type { DecisionHandling } from './handling.ts';
 const field = 'user_id';
 
 /**
- * Admits an approver: needs two people who invited neither each other nor the new one, so that nobody can create the
- * second person that decisions need. A suspension or the loss of the role ends the admission.
+ * Admits an approver. Needs two people who invited neither each other nor the new approver, so that nobody can create
+ * the second person a decision needs. Suspension or loss of the role revokes the admission.
  */
 export const admittingApprover: DecisionHandling<'admit_approver'> = {
   async look(em, _, { user_id: id }, proposerId) {

@@ -9,15 +9,15 @@ import type { DecisionKind } from './decision.ts';
 import { getDecision } from './find-decisions.ts';
 import type { CarryingOut, DecisionPorts } from './handling.ts';
 
-/** The decision with this id, locked until the transaction ends, before its subject is. Throws NOT_FOUND. */
+/** Locks a decision before its subject, until the transaction ends. Throws NOT_FOUND. */
 export async function lockDecision(tx: EntityManager, id: string): Promise<Decision> {
   const decision = await tx.findOne(Decision, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   return decision ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
 /**
- * Re-checks an operator after a wait. Throws FORBIDDEN without the permission or admission, UNAUTHENTICATED if the
- * session ended other than by a suspension (FORBIDDEN). The permission then holds until the transaction ends.
+ * Rechecks an operator after a wait. Throws FORBIDDEN without the permission or admission, or after a suspension, and
+ * UNAUTHENTICATED if the session ended otherwise. The permission then holds until the transaction ends.
  */
 export async function requireOperator(
   tx: EntityManager,
@@ -37,10 +37,12 @@ export async function requireOperator(
   refuse('FORBIDDEN', isBarred ? admission : 'You may no longer decide');
 }
 
-/** SQLSTATE for a change without a decision of two people, or whose decision is no longer valid. */
+/** SQLSTATE of a change without a decision of two people, or with one that is no longer valid. */
 const undecided = 'AM010';
 
-/** Retries once if the database finds a decision void just after our check, so that the second check says why. */
+/**
+ * Retries once if the database finds a decision void just after our check: the second check then returns the reason.
+ */
 export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -53,7 +55,7 @@ export async function judgingAgain<T>(work: () => Promise<T>): Promise<T> {
 interface Ending {
   status: 'carried_out' | 'rejected' | 'lapsed' | 'refused';
   reason?: string;
-  /** Who closed it; by default the approver, or nobody if it lapsed or the provider settled it. */
+  /** Who closed it. Default: the approver, or nobody if it lapsed or the provider settled it. */
   actorId?: string;
   requestId?: string | null;
 }
@@ -68,7 +70,7 @@ export async function endDecision(
   if (reason !== undefined) decision.reason = reason;
   if (status === 'rejected') decision.rejected_by = actorId;
   await tx.flush();
-  // The sweep wakes the withdrawal that waits for it, if nothing else does.
+  // Wake the withdrawal that waits for this decision: the sweep finds it if no signal does.
   if (decision.withdrawal_id) {
     await tx.execute("update payouts set look_again_at = now() where id = ? and status = 'pending'", [
       decision.withdrawal_id,
@@ -94,13 +96,13 @@ export async function whyVoid(
   return row?.why ?? decisionKinds[decision.kind].whyMoved(tx, decision, heard);
 }
 
-/** Carries out a pending decision, if no more people are needed, or lets a void one lapse, in one transaction. */
+/** Carries out a pending decision that needs no more people, or lapses a void one, in one transaction. */
 export async function carryOut(em: EntityManager, ports: DecisionPorts, id: string): Promise<Decision> {
   await judgingAgain(() => judgeAndAct(em, ports, id));
   return tellOfEnd(em, ports, await getDecision(em.fork(), id));
 }
 
-/** The same for the workflow of its subject. Throws REQUEST_INVALID for a decision of another kind or subject. */
+/** `carryOut` for the workflow of the subject. Throws REQUEST_INVALID for a decision of another kind or subject. */
 export async function carryOutAbout(
   em: EntityManager,
   ports: DecisionPorts,
@@ -124,7 +126,7 @@ async function judgeAndAct(em: EntityManager, ports: DecisionPorts, id: string):
       await act?.(tx, decision);
       return { kind, decision };
     });
-  // A void one lapses, and one that waits for people keeps waiting, even while the provider does not answer.
+  // First judge without the provider: void decisions lapse, and decisions waiting for approval keep waiting.
   const due = await judge();
   if (due === null) return;
   const { kind } = due;
@@ -139,7 +141,7 @@ async function judgeAndAct(em: EntityManager, ports: DecisionPorts, id: string):
   });
 }
 
-/** Wakes the workflows that a closed decision concerns, and returns it; the sweeps make up for lost signals. */
+/** Wakes the workflows that a closed decision concerns, and returns it. Sweeps replace lost signals. */
 export async function tellOfEnd(
   em: EntityManager,
   { workflows, decisionKinds }: DecisionPorts,
@@ -163,7 +165,7 @@ const due = `select d.id, d.created_at as since from decisions d
       or outcome_of_word(p.last_word) is not null and p.last_word is distinct from d.evidence -> 'provider' ->> 'says'
       or d.kind <> 'disburse' and not is_operator(d.proposed_by, 'propose-decision'))`;
 
-/** Lapses void decisions, carries out due ones whose API process died, and resumes their work; returns the count. */
+/** Lapses void decisions, carries out due ones whose API process died, and resumes their work. Returns the count. */
 export const sweepDecisions = (em: EntityManager, ports: DecisionPorts, failed: SweepFailure): Promise<number> =>
   sweepRows(
     em,

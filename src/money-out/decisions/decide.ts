@@ -20,9 +20,9 @@ interface Proposing {
 }
 
 /**
- * Proposes a decision for another operator to approve, with the current evidence; carries it out at once if one person
- * is enough and it can be, and returns its state. Throws as its kind's `look`, and when the caller lost the permission
- * or session while the provider was asked.
+ * Proposes a decision for another operator to approve, with the current evidence. Carries it out at once if one person
+ * is enough and it can be, and returns its state. Throws as the kind's `look` does, and if the caller lost the
+ * permission or session while the provider was asked.
  */
 export async function proposeDecision(
   em: EntityManager,
@@ -35,7 +35,7 @@ export async function proposeDecision(
   const facts = { id, ...proposal, note, evidence: JSON.stringify(evidence), proposed_by: caller.userId };
   const columns = Object.keys(facts);
   await em.fork().transactional(async (tx) => {
-    // Checked again, because asking the provider took time.
+    // Check again, because asking the provider took time.
     await requireOperator(tx, caller, 'propose-decision');
     await tx.execute(
       `insert into decisions (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
@@ -47,7 +47,7 @@ export async function proposeDecision(
   try {
     if (isProven) return await carryOut(em, ports, id);
   } catch (error) {
-    // The proposal stands anyway.
+    // The proposal remains in any case.
     if (!isDomainError(error)) throw error;
   }
   return getDecision(em.fork(), id);
@@ -62,11 +62,11 @@ interface Deciding {
 }
 
 /**
- * Approves another operator's proposal and carries it out, exactly once, by the sweep if this process dies. A
- * disbursement needs two approvals, and the first leaves it pending. Returns the closed decision: carried out,
- * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN when the caller proposed it, invited
- * the proposer, was not admitted or has no second factor; UNAUTHENTICATED when the session has ended; REQUEST_INVALID
- * when it is closed; SERVICE_UNAVAILABLE when approved but not carried out yet.
+ * Approves another operator's proposal and carries it out exactly once; the sweep does so if this process dies. A
+ * disbursement needs two approvals and stays pending after the first. Returns the closed decision: carried out,
+ * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN if the caller proposed it, invited
+ * the proposer, was not admitted or has no second factor; UNAUTHENTICATED if the session has ended; REQUEST_INVALID if
+ * it is closed; SERVICE_UNAVAILABLE if approved but not carried out yet.
  */
 export async function approveDecision(
   em: EntityManager,
@@ -92,7 +92,7 @@ export async function approveDecision(
     await tx.flush();
     const by = { actorId: userId, requestId: deciding.requestId };
     await recordAction(tx, by, ['DECISION_APPROVED', 'HIGH'], ['decision', id], { kind: pending.kind });
-    // An approver's first approval is a separate event, and raises an alarm.
+    // An approver's first approval is a separate event, which raises an alarm.
     const isFirst = await tx.execute<unknown[]>(
       'update users set first_approval_at = clock_timestamp() where id = ? and first_approval_at is null returning 1',
       [userId],
@@ -108,7 +108,7 @@ export async function approveDecision(
   return refuse('SERVICE_UNAVAILABLE', complaint, { retryAfterSeconds: 5 });
 }
 
-/** Rejects another operator's proposal, which needs no second factor. Returns and throws as `approveDecision`. */
+/** Rejects another operator's proposal; needs no second factor. Returns and throws as `approveDecision` does. */
 export async function rejectDecision(em: EntityManager, ports: DecisionPorts, deciding: Deciding): Promise<Decision> {
   const { caller, requestId } = deciding;
   const decision = await decide(em, ports, deciding, (tx, pending) =>
@@ -117,7 +117,7 @@ export async function rejectDecision(em: EntityManager, ports: DecisionPorts, de
   return tellOfEnd(em, ports, decision);
 }
 
-/** A second person's action on a pending decision, under its lock; a decision that has become void lapses instead. */
+/** Runs a second person's action on a pending decision under its lock; a decision that is now void lapses instead. */
 async function decide(
   em: EntityManager,
   ports: DecisionPorts,
@@ -129,7 +129,7 @@ async function decide(
     if (decision.proposed_by === caller.userId) {
       refuse('FORBIDDEN', 'someone other than the proposer must approve', { field: 'id' });
     }
-    // A concurrent request may have held the lock; permission and session may have ended since.
+    // A concurrent request may have held the lock: permission and session may have ended by now.
     await requireOperator(tx, caller, 'approve-decision');
     if (needsSecondFactor && !(await hasSecondFactor(tx, caller))) {
       refuse('FORBIDDEN', 'Log in with a second factor (POST /v1/auth/totp) to approve');

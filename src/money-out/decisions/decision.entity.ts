@@ -22,7 +22,7 @@ const DecisionSchema = defineEntity({
     user_id: p.uuid().nullable(),
     note: p.string().length(300),
     evidence: p.json().$type<Evidence>(),
-    /** Why it was refused or lapsed. */
+    /** Why it was refused, or why it lapsed. */
     reason: p.text().nullable(),
     proposed_by: p.uuid(),
     /** The first of the two approvers of a disbursement; `approved_by` is the second. */

@@ -17,7 +17,7 @@ export const decisionLaw = statusLaw({
 });
 export type DecisionStatus = StatusOf<typeof decisionLaw>;
 
-/** The age in hours at which a decision lapses; later for a disbursement, as its owner cannot repeat it. */
+/** Hours until a decision lapses; longer for a disbursement, as its owner cannot repeat it. */
 export const decisionLivesHours = (kind: DecisionKind): number => (kind === 'disburse' ? 7 * 24 : 24);
 
 export const decisionKinds = [
@@ -37,7 +37,7 @@ export type DecisionKind = (typeof decisionKinds)[number];
 export const proposedKinds = decisionKinds.filter((kind): kind is ProposedKind => kind !== 'disburse');
 export type ProposedKind = Exclude<DecisionKind, 'disburse'>;
 
-/** The evidence of provider and books about the subject: references and amounts, never personal data. */
+/** Evidence about the subject from provider and books: references and amounts, never personal data. */
 export interface Evidence {
   provider: object | null;
   books: object;

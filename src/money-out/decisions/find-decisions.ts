@@ -10,7 +10,7 @@ export async function getDecision(em: EntityManager, id: string): Promise<Decisi
   return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
-/** Decisions of operators, newest first unless asked otherwise. */
+/** Operators' decisions, newest first by default. */
 export function findDecisions(
   em: EntityManager,
   filters: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined; payout_id?: string | undefined },

@@ -25,7 +25,7 @@ export const DecisionAnswer = z
     user_id: uuid().nullable(),
     note: z.string(),
     evidence: z.object({ provider: Side.nullable(), books: Side }),
-    reason: z.string().nullable().describe('Why it was refused or lapsed.'),
+    reason: z.string().nullable().describe('Why it was refused, or why it lapsed.'),
     proposed_by: uuid(),
     approved_by: z
       .union([uuid().nullable(), z.array(uuid())])
@@ -93,7 +93,7 @@ export const ProposalBody = z.discriminatedUnion('kind', [
       payout_id: uuid().optional().describe('A payout that failed here but that the provider made after all.'),
       provider_reference: text(255)
         .optional()
-        .describe('For an unknown or a second transfer: our reference, or the provider’s id.'),
+        .describe('For an unknown or second transfer: our reference, or the provider’s id.'),
       note,
     })
     .refine(
@@ -102,7 +102,7 @@ export const ProposalBody = z.discriminatedUnion('kind', [
     ),
   z.strictObject({
     kind: z.literal('erase_person'),
-    user_id: uuid().describe('Whom nothing keeps: `POST /v1/users/:user_id/erasure`.'),
+    user_id: uuid().describe('A person whose erasure nothing blocks: `POST /v1/users/:user_id/erasure`.'),
     note,
   }),
   z.strictObject({

@@ -6,10 +6,9 @@ import type { PayoutWorkflows } from '../payouts/payout.ts';
 import { mostUnsent, pauseAfterBeginning } from './payout-batch.ts';
 
 /**
- * Begins the workflows of a batch's payouts, one after another with a pause between them, for `forMs` milliseconds; while
- * `mostUnsent` have begun and not been sent, it begins no other. A payout that has begun is due for a look from then on, so
- * a sweep continues it; each sends its transfer once, however often it begins. Returns how many began. Throws when Temporal
- * does not accept one.
+ * Starts the workflows of a batch's payouts one after another, with pauses, for `forMs` milliseconds. Starts no more
+ * while `mostUnsent` have started but not been sent. A started payout is due for a sweep, which continues it; however
+ * often it starts, it is sent once. Returns how many it started. Throws if Temporal does not accept one.
  */
 export async function beginBatchPayouts(
   em: EntityManager,
@@ -42,7 +41,7 @@ export async function beginBatchPayouts(
   }
 }
 
-/** The payouts that may begin now, in the batch's order; null when all have begun. */
+/** The payouts that may start now, in the batch's order; null once all have started. */
 async function findNext(em: EntityManager, batchId: string): Promise<string[] | null> {
   const [{ ids, is_over }] = await em.execute<[{ ids: string[]; is_over: boolean }]>(
     `select coalesce(array_agg(u.id order by u.place) filter (where u.look_again_at is null and u.number <= ? - u.begun), '{}')

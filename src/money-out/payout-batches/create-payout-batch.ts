@@ -19,7 +19,7 @@ import { batchLivesHours, batchMetadataPlace, mostOpenBatches, type PayoutBatchW
 
 export interface PayoutBatchCreation {
   partnerId: string;
-  /** The key that creates it; another one must approve it. */
+  /** The key that creates the batch; another key must approve it. */
   keyId: string;
   body: { items: readonly unknown[]; external_ref?: string | undefined; metadata?: Metadata | undefined };
   idempotency: KeyedRequest;
@@ -27,7 +27,7 @@ export interface PayoutBatchCreation {
 }
 
 /**
- * Records a key's batch. Throws REQUEST_INVALID_PAYLOAD with all errors in its items, and for a partner that has ten
+ * Creates a key's batch. Throws REQUEST_INVALID_PAYLOAD with all errors in its items, and for a partner that has ten
  * open batches.
  */
 export async function createPayoutBatch(
@@ -38,7 +38,7 @@ export async function createPayoutBatch(
 ): Promise<PayoutBatch> {
   const id = payoutBatchIdFor(partnerId, idempotency.key);
   if (idempotency.resourceId !== null) {
-    return must(await em.findOne(PayoutBatch, { id }), 'a used idempotency key refers to its batch');
+    return must(await em.findOne(PayoutBatch, { id }), 'a used idempotency key has a batch');
   }
   const judge = async () => {
     const items = body.items.map((item, place) => ({ name: `items.${place}`, item }));
@@ -67,7 +67,7 @@ export interface NewBatch {
   id: string;
   partnerId: string;
   maker: { made_by: string; imported_by: null } | { made_by: null; imported_by: string };
-  /** Throws with all errors in the items. */
+  /** Throws all errors in the items. */
   judge: () => Promise<JudgedItem[]>;
   claim: KeyClaim | null;
   stamp: OpeningStamp;
@@ -77,7 +77,7 @@ export interface NewBatch {
   refuseTooMany: (complaint: string) => never;
 }
 
-/** Records a batch, once, with its items and their costs; nothing is reserved until it is approved. */
+/** Records a batch once, with its items and their costs. Reserves nothing until approval. */
 export async function writePayoutBatch(
   em: EntityManager,
   { sealer, workflows }: BatchPorts,
@@ -106,7 +106,7 @@ interface PreparedBatch {
 async function prepareBatch(em: EntityManager, sealer: Sealer, batch: NewBatch): Promise<PreparedBatch> {
   const { id, metadata } = batch;
   const judged = await batch.judge();
-  // Before its key is created, which would remain.
+  // Check before creating the batch's encryption key, which would remain.
   await refuseManyOpen(em, batch);
   const metadataSealed = metadata ? await sealForOrder(sealer, batchMetadataPlace(id), id, metadata) : null;
   const items: NewItem[] = [];
@@ -134,7 +134,7 @@ interface NewItem {
   texts_sealed: string;
 }
 
-/** Seals an item under its batch's key, as a key for each item would cost as much as everything else together. */
+/** Seals an item under its batch's key: a key per item would cost as much as all other work together. */
 async function writeItem(
   sealer: Sealer,
   { batchId, place }: { batchId: string; place: number },
@@ -187,7 +187,7 @@ async function insertBatch(
     updated_at: now,
   });
   await tx.flush();
-  // Prepared, as otherwise the statement's text would contain every item.
+  // Prepared: otherwise the statement's text would contain every item.
   await executePrepared(
     tx,
     `insert into payout_batch_items (id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee,

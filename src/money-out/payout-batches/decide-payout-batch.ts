@@ -15,15 +15,16 @@ import type { PayoutBatchWorkflows } from './payout-batch.ts';
 export interface BatchDecision {
   partnerId: string;
   batchId: string;
-  /** The key that decides, or the operator, who may only reject. */
+  /** The key that decides, or the operator, who can only reject. */
   by: { keyId: string } | { userId: string };
   requestId: string;
 }
 
 /**
  * Approves a batch: reserves the money of all its items or of none, within limits and balance, in one transaction under
- * the partner's lock; each is then a payout. Throws RESOURCE_NOT_FOUND, AUTH_PERMISSION_DENIED for the key that created
- * the batch and its rotations, PAYOUT_BATCH_DECIDED unless it needs approval, FUNDS_* and AUTH_PARTNER_INACTIVE.
+ * the partner's lock; each item becomes a payout. Throws RESOURCE_NOT_FOUND, AUTH_PERMISSION_DENIED for the key that
+ * created the batch and its rotations, PAYOUT_BATCH_DECIDED unless it needs approval, FUNDS_* and
+ * AUTH_PARTNER_INACTIVE.
  */
 export async function approvePayoutBatch(
   em: EntityManager,
@@ -52,8 +53,8 @@ export async function approvePayoutBatch(
 }
 
 /**
- * Rejects a batch: none of it is ever paid. Throws as `approvePayoutBatch` does, except for limits and balance; and
- * PAYOUT_BATCH_DECIDED when its transfers have left (`hasBatchLeft`).
+ * Rejects a batch, which is then never paid. Throws as `approvePayoutBatch` does, except for limits and balance; and
+ * PAYOUT_BATCH_DECIDED if its transfers have left (`hasBatchLeft`).
  */
 export async function rejectPayoutBatch(
   em: EntityManager,
@@ -115,8 +116,8 @@ async function isOfOneFamily(tx: EntityManager, first: string, second: string): 
 }
 
 /**
- * Creates a payout for each item and reserves its money, with all events, in a few statements for all of them. No
- * payout is due for a look until the batch starts it.
+ * Creates a payout for each item and reserves its money, with all events, in a few statements for all items. No sweep
+ * finds a payout until the batch starts it.
  */
 async function reserveItems(
   tx: EntityManager,

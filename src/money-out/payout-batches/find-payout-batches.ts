@@ -10,7 +10,7 @@ import { PayoutBatch } from './payout-batch.entity.ts';
 import type { PayoutBatchStatus } from './payout-batch.ts';
 
 export interface PayoutBatchFilter {
-  /** Without it, every partner's. */
+  /** Default: all partners. */
   partner_id?: string | undefined;
   status?: PayoutBatchStatus | undefined;
   external_ref?: string | undefined;
@@ -35,7 +35,7 @@ export function findPayoutBatches(
   return findPage(em, PayoutBatch, where, window, { within });
 }
 
-/** A partner's batch. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
+/** A partner's batch. Throws RESOURCE_NOT_FOUND if it does not exist or belongs to another partner. */
 export async function getPayoutBatch(em: EntityManager, partnerId: string, id: string): Promise<PayoutBatch> {
   const batch = await em.findOne(PayoutBatch, { id, partner_id: partnerId });
   return batch ?? refuse('RESOURCE_NOT_FOUND', 'The payout batch was not found');
@@ -47,7 +47,7 @@ export async function getAnyPayoutBatch(em: EntityManager, id: string): Promise<
   return batch ?? refuse('NOT_FOUND', 'the payout batch was not found', { field: 'id' });
 }
 
-/** An item of a batch, with the state of its payout, if it has one. */
+/** An item of a batch, with the state of its payout, if there is one. */
 export interface BatchItem {
   id: string;
   reference: string;
@@ -64,7 +64,7 @@ export interface BatchItem {
   booked_at: Date | string | null;
 }
 
-/** The items of a batch in the order in which they were submitted. */
+/** The items of a batch in their original order. */
 export function findBatchItems(
   em: EntityManager,
   batchId: string,

@@ -16,7 +16,7 @@ import { readBatchFile } from './read-batch-file.ts';
 
 export interface BatchImport {
   partnerId: string;
-  /** The operator who imports it. */
+  /** The operator who imports the batch. */
   userId: string;
   file: { bytes: Uint8Array; sha256: string };
   externalRef: string | undefined;
@@ -25,8 +25,8 @@ export interface BatchImport {
 }
 
 /**
- * Creates a partner's batch from a file, which one of the partner's keys must approve; returns the response, for the
- * same file and key the first one. Throws REQUEST_INVALID with all errors in the file, by line, and for a partner that
+ * Creates a partner's batch from a file; one of the partner's keys must approve it. Returns the response, or the first
+ * one for the same file and key. Throws REQUEST_INVALID with all errors in the file, by line, and for a partner that
  * has ten open batches, and IDEMPOTENCY_KEY_REUSED.
  */
 export async function importPayoutBatch(

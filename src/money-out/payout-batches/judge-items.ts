@@ -14,7 +14,7 @@ export interface JudgedItem {
   price: PricedPayout;
 }
 
-/** An item as submitted, and its name in errors. */
+/** An item as submitted, and what errors call it. */
 export interface SentItem {
   name: string;
   item: unknown;
@@ -25,12 +25,12 @@ export interface SentItem {
 /** The schema of an item, field by field. */
 export type BatchItemSchema = z.ZodType<BatchItemRequest> & Pick<z.ZodObject, 'shape'>;
 
-/** The data about an item's bank for its checks. */
+/** What the checks of an item need to know about its bank. */
 type ForBank = Partial<Pick<BatchItemRequest, 'amount' | 'bank_code' | 'bank_account_number'>>;
 const fieldsForBank = ['amount', 'bank_code', 'bank_account_number'] as const;
 
 /**
- * Checks each item like the body of a payout (fields, bank, account number and amount), and for a reference that an
+ * Checks each item like the body of a payout (fields, bank, account number, amount), and for a reference that an
  * earlier item has. Returns all errors in the order of the items, or all items with their prices.
  */
 export async function judgeItems(
@@ -61,7 +61,7 @@ export async function judgeItems(
   const judged: JudgedItem[] = [];
   for (const [place, { request, sent }] of read.entries()) {
     const { name = '', item } = items[place] ?? {};
-    // As sent: an item refused for another reason still counts for its reference.
+    // Use the submitted reference: an item refused for another reason still counts.
     const { external_ref: reference } = (item ?? {}) as { external_ref?: unknown };
     if (typeof reference === 'string') {
       const earlier = places.get(reference);

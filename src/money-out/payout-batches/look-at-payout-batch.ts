@@ -9,14 +9,14 @@ import { PayoutBatch } from './payout-batch.entity.ts';
 import { isFinalBatch, type PayoutBatchStanding } from './payout-batch.ts';
 import { presentPayoutBatch } from './present-payout-batch.ts';
 
-/** How late a batch's next look may be before the sweep restarts its workflow. */
+/** How late a batch's next check may be before the sweep restarts its workflow. */
 const graceMs = 60_000;
 const secondMs = 1000;
 const longestWaitMs = 600_000;
 
 /**
- * The next step of a batch: it lapses (`hasLapsed`), or is completed, with its webhook, once all its payouts are final;
- * otherwise returns when to look again, sooner while it is young. Idempotent.
+ * The next step of a batch: lapses it (`hasLapsed`), or completes it, with its webhook, once all its payouts are final;
+ * otherwise returns when to check again, sooner while it is young. Idempotent.
  */
 export async function lookAtPayoutBatch(
   em: EntityManager,
@@ -42,7 +42,7 @@ export async function lookAtPayoutBatch(
   });
 }
 
-/** Whether nobody approved the batch in time; never while transfers of it have left (`hasBatchLeft`). */
+/** Whether nobody approved the batch in time; never once transfers of it have left (`hasBatchLeft`). */
 export const hasLapsed = async (
   tx: EntityManager,
   { id, status, lapses_at }: PayoutBatch,

@@ -16,8 +16,8 @@ const PayoutBatchSchema = defineEntity({
     total_fee: p.decimal().precision(20).scale(4),
     status: p.text().$type<PayoutBatchStatus>(),
     /**
-     * The key that created it or the operator who imported it; the key that approved it; the key or operator that
-     * rejected it.
+     * `made_by`: the key that created it or the operator who imported it. `decided_by`: the key that approved or
+     * rejected it. `rejected_by`: the operator who rejected it.
      */
     made_by: p.uuid().nullable(),
     imported_by: p.uuid().nullable(),
@@ -25,7 +25,7 @@ const PayoutBatchSchema = defineEntity({
     rejected_by: p.uuid().nullable(),
     decided_at: p.datetime().nullable(),
     lapses_at: p.datetime(),
-    /** When the sweep wakes its workflow, unless something else does first; null once it is final. */
+    /** When the sweep wakes the workflow if it has not checked by then; null once final. */
     look_again_at: p.datetime().nullable(),
     version: p.integer().default(0),
     request_id: p.text().nullable(),
@@ -35,6 +35,6 @@ const PayoutBatchSchema = defineEntity({
   },
 });
 
-/** Payouts that are approved together, all or none. */
+/** Payouts approved together, all or none. */
 export class PayoutBatch extends PayoutBatchSchema.class {}
 PayoutBatchSchema.setClass(PayoutBatch);

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Pure facts about batches of payouts (docs/contract.md 8): created by one key, approved by another. */
+/** Status transitions and limits of payout batches (docs/contract.md 8): created by one key, approved by another. */
 export const payoutBatchLaw = statusLaw({
   initial: ['needs_approval'],
   transitions: {
@@ -27,16 +27,16 @@ export const batchLivesHours = 72;
 export const mostUnsent = 5;
 
 /**
- * In milliseconds, the pause after a payout whose beginning took `tookMs`. The provider takes ten requests a second from
- * the platform; a batch uses half of that. The pause grows with the load: four times as long as the beginning took, at most
- * a second.
+ * Milliseconds to pause after starting a payout took `tookMs`. The provider accepts ten requests a second from the
+ * platform; a batch uses half of them. The pause grows with the load: four times the start's duration, at most a
+ * second.
  */
 export const pauseAfterBeginning = (tookMs: number): number => Math.min(1000, Math.max(200 - tookMs, tookMs * 4));
 
 /** The path of a batch's detail. */
 export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
 
-/** The column of a batch's metadata. */
+/** Where a batch's metadata is sealed. */
 export const batchMetadataPlace = (id: string) => ({ table: 'payout_batches', column: 'metadata_sealed', row: id });
 
 /** The input of a batch's workflow. */
@@ -47,7 +47,7 @@ export interface PayoutBatchInput {
 /** A batch as passed to its workflow. */
 export interface PayoutBatchStanding {
   status: PayoutBatchStatus;
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next check. */
   waitMs: number;
   /** Webhooks still to be delivered. */
   deliveryIds: string[];
@@ -57,6 +57,6 @@ export interface PayoutBatchStanding {
 export interface PayoutBatchWorkflows {
   /** Signals the batch's workflow, or starts it. Never fails: a sweep finds a batch without a running workflow. */
   wakePayoutBatch(batchId: string): Promise<void>;
-  /** The same for the sweep: throws when Temporal does not accept it. */
+  /** `wakePayoutBatch` for the sweep: throws if Temporal does not accept it. */
   lookAfterPayoutBatch(batchId: string): Promise<void>;
 }

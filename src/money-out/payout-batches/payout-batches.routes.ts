@@ -36,7 +36,7 @@ export const NewItem = nullsAsAbsent(
     external_ref: externalRef().meta({ description: 'Your own reference for this item, unique within the batch.' }),
   }),
 );
-// Checked one by one, so that one response lists all errors in all items.
+// Checked individually, so that one response lists all errors in all items.
 const item = z.unknown().meta({
   override: z.toJSONSchema(NewItem, {
     io: 'input',
@@ -70,7 +70,7 @@ routes.post(
   },
   async ({ em, deps, caller, body, requestId }) => {
     const { partnerId, keyId } = caller;
-    const idempotency = must(caller.idempotency, 'an idempotent route has its key');
+    const idempotency = must(caller.idempotency, 'an idempotent route has a key');
     const batch = await createPayoutBatch(em, deps, NewItem, { partnerId, keyId, body, idempotency, requestId });
     return { ...(await presentPayoutBatch(deps.sealer, batch)), status_url: payoutBatchPath(batch.id) };
   },

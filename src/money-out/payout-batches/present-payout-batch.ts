@@ -27,7 +27,7 @@ export const presentPayoutBatch = async (sealer: Sealer, batch: PayoutBatch) => 
   finalized_at: batch.finalized_at?.toISOString() ?? null,
 });
 
-/** As sent; null without one, or once its key is destroyed. */
+/** The metadata as sent; null if there is none or its key is destroyed. */
 async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: PayoutBatch): Promise<Metadata | null> {
   const opened = sealed ? await openUnlessGone(sealer, batchMetadataPlace(id), sealed) : null;
   return opened === null ? null : JSON.parse(opened);

@@ -3,11 +3,11 @@ import { refuse } from '../../shared/errors.ts';
 import type { SentItem } from './judge-items.ts';
 import { mostItems } from './payout-batch.ts';
 
-/** The columns of a file of payouts, and the optional ones. */
+/** The columns of a file of payouts; below, the optional ones. */
 export const fileColumns = ['external_ref', 'amount', 'bank_code', 'bank_account_number', 'beneficiary_name'];
 const optionalColumns = ['beneficiary_name'];
 
-/** Maximum characters of a line and of a row, several times the maximum of its cells. */
+/** Maximum characters of a line and of a row: several times the maximum of its cells. */
 const longestLine = 4096;
 
 interface Line {
@@ -18,8 +18,8 @@ interface Line {
 const complain = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'file' });
 
 /**
- * The items of a CSV file (RFC 4180; semicolons, which some spreadsheets write, also separate), each named by its line;
- * an empty cell counts as absent. Throws REQUEST_INVALID for any other file.
+ * The items of a CSV file (RFC 4180, or separated by semicolons, as some spreadsheets write), each named by its line;
+ * empty cells count as absent. Throws REQUEST_INVALID for any other file.
  */
 export function readBatchFile(bytes: Uint8Array): SentItem[] {
   const [head, ...lines] = linesOf(textOf(bytes));
@@ -65,7 +65,7 @@ function linesOf(text: string): Line[] {
   const [head = ''] = text.split('\n', 1);
   const delimiter = head.includes(';') && !head.includes(',') ? ';' : ',';
   const options = { delimiter, info: true, relax_column_count: true, skip_records_with_empty_values: true, trim: true };
-  // Parsing rows costs far more than bytes and delays all other requests, so stop after the first excess row.
+  // Parsing rows costs far more than reading bytes and delays all other requests, so stop after the first excess row.
   const bounds = { to: mostItems + 2, max_record_size: longestLine };
   try {
     return parse(text, { ...options, ...bounds, skip_empty_lines: true }) as unknown as Line[];

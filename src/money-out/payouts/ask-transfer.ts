@@ -12,7 +12,9 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 import { fail } from './resolve-payout.ts';
 
-/** The provider's status of a payout's transfer; a failed or returned one has its status whatever its amount. */
+/**
+ * The provider's report on a payout's transfer. `another amount` applies only if it neither failed nor was returned.
+ */
 export function reportOf(
   { status, amount, providerTransferId, failureCode }: TransferState,
   asked: Money,
@@ -23,13 +25,15 @@ export function reportOf(
     : { said: status, providerTransferId, failureCode };
 }
 
-/** The amount of a payout's transfer (IDR, scale 4), if the provider reports that it was made; otherwise null. */
+/** The amount of a payout's transfer (IDR, scale 4) if the provider reports it succeeded; otherwise null. */
 export function amountMade(report: ProviderReport, asked: Money): Money | null {
   if (report.said === 'another amount') return report.isMade ? report.amount : null;
   return report.said === 'succeeded' ? asked : null;
 }
 
-/** The provider's status of a payout's transfer, asked by reference; silence is one of the answers. Writes nothing. */
+/**
+ * Asks the provider, by reference, for the status of a payout's transfer; `silent` without an answer. Writes nothing.
+ */
 export async function hearProvider(gateways: Gateways, payout: Payout, signal: AbortSignal): Promise<ProviderReport> {
   const { id, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } = payout;
   const partnerId = payout.partner_id ?? null;
@@ -45,9 +49,9 @@ export async function hearProvider(gateways: Gateways, payout: Payout, signal: A
 }
 
 /**
- * Asks the provider for a payout's status, and records the answer. If the provider does not know the transfer, the
- * answer tells what follows: the same request may be repeated, or the refusal of the only request stands. `at` (ISO
- * 8601) is the workflow's clock.
+ * Asks the provider for a payout's status, and records the answer. If the provider does not know the transfer, returns
+ * what follows: the same request may be repeated, or the refusal of the only request stands. `at` (ISO 8601) is the
+ * workflow's clock.
  */
 export async function askTransfer(
   em: EntityManager,
@@ -72,9 +76,9 @@ export async function askTransfer(
 }
 
 /**
- * A pending payout without a request, which the provider does not know or does not report. While it waits for people,
- * or may be sent now, none of that is recorded. One that may no longer be sent fails, in the same transaction, so that
- * a request lost by a restore is never failed without asking.
+ * Handles a pending payout without a request that the provider does not know or report. Records no status while the
+ * payout waits for people or may be sent now. If it may no longer be sent, it fails in the same transaction, so that a
+ * request lost by a restore is never failed without asking.
  */
 async function keepUnsent(
   tx: EntityManager,
@@ -103,7 +107,7 @@ async function keepUnsent(
   return report;
 }
 
-/** The conclusion when the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
+/** What follows if the provider, asked at `askedAt` (the database's clock), does not know the transfer. */
 async function concludeFromIgnorance(
   tx: EntityManager,
   sending: Sending,
@@ -111,7 +115,7 @@ async function concludeFromIgnorance(
   askedAt: Date,
 ): Promise<ProviderReport> {
   const nothing = { said: 'not known' } as const;
-  // A transfer once known to the provider does not count as undone when the provider no longer finds it.
+  // If the provider once knew the transfer, its absence now does not prove that it had no effect.
   if (isFinalPayout(payout.status) || payout.provider_transfer_id) return nothing;
   const payoutId = payout.id;
   const before = await findMadeAttempts(tx, payoutId);

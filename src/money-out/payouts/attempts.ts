@@ -15,13 +15,13 @@ export function findMadeAttempts(em: EntityManager, payoutId: string): Promise<M
 }
 
 /**
- * SQL: when the first request that may have reached the provider was sent, null before; `payoutId` is an SQL
+ * SQL: when the first request that may have reached the provider was sent; null if none was. `payoutId` is an SQL
  * expression.
  */
 export const firstSentAt = (payoutId: string): string =>
   `(select min(sent_at) from payout_attempts where payout_id = ${payoutId} and outcome is distinct from 'unsent')`;
 
-/** When polling about a payout starts: at its first request, which may be long after its reservation. */
+/** When polling for a payout starts: at its first request, which may be long after its reservation. */
 export async function readAskedSince(em: EntityManager, { id, created_at: reservedAt }: Payout): Promise<Date> {
   const [row] = await em.execute<{ at: string | Date | null }[]>(`select ${firstSentAt('?')} as at`, [id]);
   return row?.at ? new Date(row.at) : reservedAt;
@@ -30,8 +30,8 @@ export async function readAskedSince(em: EntityManager, { id, created_at: reserv
 const age = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
 
 /**
- * Records that the provider, asked at `askedAt` (the database's clock), did not know the transfer; this closes the
- * attempt if it was made long enough before.
+ * Records that the provider, asked at `askedAt` (the database's clock), did not know the transfer. Closes the attempt
+ * if it was made long enough before.
  */
 export async function closeAttempt(
   tx: EntityManager,
@@ -41,8 +41,9 @@ export async function closeAttempt(
 }
 
 /**
- * Opens an attempt and returns its number; null while transfers are held. `isMade` is for one that the provider already
- * has, which is never held. The database refuses an attempt while another is open, and one that may no longer be sent.
+ * Opens an attempt and returns its number; null while transfers are held. `isMade`: the provider already has the
+ * transfer, which is therefore never held. The database refuses an attempt while another is open, or if the payout may
+ * no longer be sent.
  */
 export async function openAttempt(
   tx: EntityManager,
@@ -56,7 +57,7 @@ export async function openAttempt(
   return must(row, 'the function returns a row').number;
 }
 
-/** Whether the attempt may still be sent: it is recent enough, its payout is pending, and transfers are not held. */
+/** Whether the attempt may still be sent: it is recent enough, the payout is pending, and transfers are not held. */
 export async function maySend(
   em: EntityManager,
   { payoutId, number, withinMs }: { payoutId: string; number: number; withinMs: number },
@@ -70,7 +71,7 @@ export async function maySend(
   return found.length > 0;
 }
 
-/** Records an attempt's answer; returns whether another attempt, or a later one, may have reached the provider. */
+/** Records an attempt's answer. Returns whether another attempt, or a later one, may have reached the provider. */
 export async function answerAttempt(
   tx: EntityManager,
   answer: { payoutId: string; number: number; outcome: PayoutAttemptOutcome; failureCode: string | null },

@@ -5,12 +5,10 @@ import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Payout } from './payout.entity.ts';
 
-/** Whether its money has reached the payee or is on its way. */
+/** Whether the money has reached the payee or is on its way. */
 const isLive = ({ status }: TransferState): boolean => status === 'accepted' || status === 'succeeded';
 
-/**
- * Records each further live transfer under a payout's reference as a difference of its day, as we requested only one.
- */
+/** Records each further live transfer under a payout's reference as a difference of its day: we requested only one. */
 export async function noteFurtherTransfers(
   tx: EntityManager,
   { id, status, net_amount: amount, provider }: Pick<Payout, 'id' | 'status' | 'net_amount' | 'provider'>,
@@ -20,8 +18,8 @@ export async function noteFurtherTransfers(
 }
 
 /**
- * Asks the provider for a transfer with an unknown reference, and records it as a difference of its day; a callback
- * alone proves nothing. Throws ProviderUnknown.
+ * Asks the provider for a transfer with an unknown reference, and records it as a difference of its day, because a
+ * callback alone proves nothing. Throws ProviderUnknown.
  */
 export async function noteUnknownTransfer(
   em: EntityManager,
@@ -46,8 +44,8 @@ async function noteEach(
 }
 
 /**
- * For a transfer that failed or that the bank returned: undoes what two people booked for it, and closes its difference
- * as an unknown or second transfer.
+ * For a transfer that failed or that the bank returned: reverses what two people booked for it, and closes its
+ * difference as an unknown or second transfer.
  */
 export async function noteGone(
   tx: EntityManager,
@@ -75,8 +73,8 @@ export async function noteGone(
 }
 
 /**
- * Whether transfers of a batch that needs approval have left: a restore has removed its approval, and they are open
- * differences. Approving it again books them to the partner.
+ * Whether transfers of a batch that needs approval have left: a restored database lacks its approval, and the transfers
+ * are open differences. Approving the batch again books them to the partner.
  */
 export async function hasBatchLeft(em: EntityManager, batchId: string): Promise<boolean> {
   const found = await em.execute<unknown[]>(
@@ -90,7 +88,7 @@ export async function hasBatchLeft(em: EntityManager, batchId: string): Promise<
 
 type Ours = { id: string; ours: { status: string; amount: string } } | null;
 
-/** The daily comparison finds it again with the same result. */
+/** Records a difference; the daily comparison finds it again with the same result. */
 async function note(
   tx: EntityManager,
   provider: string,

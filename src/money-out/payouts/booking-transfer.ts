@@ -12,7 +12,7 @@ import { Payout } from '../payouts/payout.entity.ts';
 import { lockPayout, recordProviderStatus } from '../payouts/record-provider-status.ts';
 
 /**
- * Books money of a transfer that failed here, had been returned, or was never requested here: needs two people. The
+ * Books the money of a transfer that failed here, was returned, or was never requested here. Needs two people. The
  * provider is asked at the proposal and again when it is carried out.
  */
 export const bookingTransfer: DecisionHandling<'book_transfer'> = {
@@ -73,7 +73,7 @@ interface Beyond {
   refund_of: string | null;
 }
 
-/** The matching transfers, at most two, each with the difference of its last day. */
+/** Up to two matching transfers, each with its latest difference. */
 const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
   em.execute<Beyond[]>(
     `select distinct on (t.subject) t.id, t.provider, t.kind, t.subject, t.reference, t.theirs ->> 'amount' as amount, p.refund_of
@@ -104,7 +104,7 @@ function whyNotAsListed(transfer: Beyond, found: TransferState | undefined): str
   return whyNotMade(found === undefined ? 'nothing of it' : `${found.status}, IDR ${found.amount}`);
 }
 
-/** Throws SERVICE_UNAVAILABLE when the provider does not answer. */
+/** Throws SERVICE_UNAVAILABLE if the provider does not answer. */
 async function find(
   gateways: Gateways,
   { provider, reference, refund_of, subject }: Beyond,
@@ -124,7 +124,7 @@ async function find(
   }
 }
 
-/** The provider's current answer: why the transfer cannot be booked, null if it can; and the status to record. */
+/** The provider's current answer: why the transfer cannot be booked (null if it can), and the status to record. */
 interface Heard {
   why: string | null;
   write(tx: EntityManager): Promise<void>;

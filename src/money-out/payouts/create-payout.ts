@@ -20,9 +20,9 @@ export interface PayoutCreation {
 }
 
 /**
- * Creates a payout and waits until its money is reserved. Throws FUNDS_* when the partner may not pay it out, and
- * SERVICE_UNAVAILABLE when nothing was reserved in time: for two minutes, a retry under the same key joins a payout
- * that may still start.
+ * Creates a payout and waits until its money is reserved. Throws FUNDS_* if the partner may not pay it out, and
+ * SERVICE_UNAVAILABLE if nothing was reserved in time: for two minutes, a retry under the same key joins a payout that
+ * may still start.
  */
 export async function createPayout(
   em: EntityManager,
@@ -31,7 +31,7 @@ export async function createPayout(
 ): Promise<Payout> {
   const payoutId = payoutIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => place.findOne(Payout, { id: payoutId, partner_id: partnerId });
-  if (idempotency.resourceId !== null) return must(await find(em), 'a used idempotency key refers to its payout');
+  if (idempotency.resourceId !== null) return must(await find(em), 'a used idempotency key has a payout');
   return reserveInTurn(
     em,
     {

@@ -16,8 +16,8 @@ interface Row {
 const openedAtOnce = 50;
 
 /**
- * The subjects of journals on a partner's accounts: the payment, payout or refund as named by the API, and the
- * beneficiary of a payout or refund. Other journals are omitted.
+ * The subjects of journals on a partner's accounts: the payment, payout or refund as the API names it, and the
+ * beneficiary of a payout or refund. Omits other journals.
  */
 export async function describePostings(
   em: EntityManager,

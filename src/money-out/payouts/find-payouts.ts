@@ -46,7 +46,7 @@ export interface OwnedPayout {
   organization_id: string | null;
   /** The cause of a disbursement. */
   cause_id: string | null;
-  /** The payment that it refunds. */
+  /** The payment refunded. */
   payment_id: string | null;
 }
 
@@ -66,7 +66,7 @@ export function findAllPayouts(
 export async function getAnyPayout(em: EntityManager, id: string): Promise<OwnedPayout> {
   const payout = (await em.findOne(Payout, { id })) ?? refuse('NOT_FOUND', 'the payout was not found', { field: 'id' });
   const [owned] = await withOwners(em, [payout]);
-  return must(owned, 'every payout was found');
+  return must(owned, 'every payout has an owner');
 }
 
 async function withOwners(em: EntityManager, payouts: readonly Payout[]): Promise<OwnedPayout[]> {
@@ -79,13 +79,13 @@ async function withOwners(em: EntityManager, payouts: readonly Payout[]): Promis
   return payouts.map((payout) => ({ payout, ...must(byId.get(payout.id), 'every payout was found') }));
 }
 
-/** A partner's payout. Throws RESOURCE_NOT_FOUND when it does not exist or belongs to another partner. */
+/** A partner's payout. Throws RESOURCE_NOT_FOUND if it does not exist or belongs to another partner. */
 export async function getPayout(em: EntityManager, partnerId: string, id: string): Promise<Payout> {
   const payout = await em.findOne(Payout, { id, partner_id: partnerId, kind: 'partner_payout' });
   return payout ?? refuse('RESOURCE_NOT_FOUND', 'The payout was not found');
 }
 
-/** Reads the payouts whose ids these rows have; returns a function from a row to its payout. */
+/** Reads the payouts with the ids of these rows; returns a function from a row to its payout. */
 export async function findPayoutsOf(
   em: EntityManager,
   rows: { id: string }[],

@@ -35,19 +35,19 @@ interface StuckRow extends Omit<StuckPayout, 'unknown_since' | 'reason'>, Placed
   contradicted: boolean;
 }
 
-/** Why the outcome is unknown, in words, by the provider's last status. */
+/** Why the outcome is unknown, by the provider's last status. */
 const reasons: Record<string, string> = {
-  unsent: 'the provider cannot be reached; nothing was sent',
+  unsent: 'the provider is unreachable; nothing was sent',
   'repeat refused': 'a repeated request was refused; the first may still be carried out',
-  'not known': 'the transfer was requested and the provider does not know it',
+  'not known': 'the transfer was requested, but the provider does not know it',
   silent: 'the transfer was sent and the provider gives no usable answer',
   'another amount': 'the provider has a transfer of another amount',
-  accepted: 'the provider took the transfer more than a day ago, and has not ended it',
-  'request differs': 'the request is no longer the one that was asked for, or cannot be read any more; nothing is sent',
+  accepted: 'the provider accepted the transfer over a day ago and has not completed it',
+  'request differs': 'the request differs from the first one, or can no longer be decrypted; nothing is sent',
 };
 
-/** The same for 'request differs' after a request that may have been carried out. */
-const reasonNotAgain = 'the transfer was requested, and that request can no longer be made again, or read';
+/** 'request differs' after a request that may have been carried out. */
+const reasonNotAgain = 'the transfer was requested, but the request can no longer be repeated or decrypted';
 
 const reasonOf = (lastWord: string | null, attempts: number): string =>
   lastWord === 'request differs' && attempts > 0
@@ -57,15 +57,15 @@ const reasonOf = (lastWord: string | null, attempts: number): string =>
 const reasonOfBeyond = (kind: 'DOUBLE_TRANSFER' | 'UNKNOWN_TRANSFER', providerId: string | null): string =>
   kind === 'DOUBLE_TRANSFER'
     ? `${kind}: the provider has a further transfer under this reference, ${providerId}`
-    : `${kind}: the provider has a transfer that nobody here asked for, ${providerId}`;
+    : `${kind}: the provider has a transfer that we did not request, ${providerId}`;
 
-/** SQL: since when the provider has had a payout that it has accepted. */
+/** SQL: when the provider accepted the payout, at the earliest. */
 export const acceptedSince = `coalesce(${firstSentAt('payouts.id')}, created_at)`;
 
-/** SQL: operators settled it as failed, and its money counts as spent until the provider reports the outcome. */
+/** SQL: operators settled it as failed; its money counts as spent until the provider reports the outcome. */
 export const isUnheard = "status = 'failed' and has_left and booked_at is null and explained_word is null";
 
-/** Accepted payouts count as stuck a day after they were sent. */
+/** Accepted payouts count as stuck one day after they were sent. */
 const since = `coalesce(unknown_since, contradicted_at, finalized_at, ${acceptedSince} + interval '1 day')`;
 const stuck = `stuck as (
   select id, id as payout_id, kind, partner_id, reference, amount, status, last_word, contradicted_at, ${since} as since,
@@ -82,17 +82,17 @@ const stuck = `stuck as (
   where r.state = 'open' and r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER'))`;
 
 /**
- * Payouts whose outcome has been unknown for at least `minutes` minutes, accepted ones still open a day and `minutes`
- * minutes after they were sent, contradicted ones, those that people settled as failed though the money may be gone,
- * and unrequested transfers; oldest first, with `next` when more follow. Throws REQUEST_INVALID for an `after` that is
- * not the id of one of them; a final one has no position.
+ * Stuck payouts, oldest first, with `next` if more follow: outcome unknown for at least `minutes` minutes; accepted and
+ * still open a day and `minutes` minutes after sending; contradicted; settled by people as failed though the money may
+ * have left; and unrequested transfers. Throws REQUEST_INVALID if `after` is not the id of one of them; a final payout
+ * has no position.
  */
 export async function findStuckPayouts(
   em: EntityManager,
   { minutes, limit, page, after }: { minutes: number; limit: number; page: number; after?: string | undefined },
 ): Promise<Listed & { items: StuckPayout[] }> {
   const position = positionOf('since', 'id');
-  // Independent of `minutes`: a payout that is stuck for less also has a position in the order.
+  // Ignores `minutes`: a payout that has been stuck for less also has a position in the order.
   const start = await startOfPage(after, (id) =>
     em.execute<Placed[]>(`with ${stuck} select ${position} as position from stuck where id = ?`, [0, 0, 0, id]),
   );
@@ -125,7 +125,7 @@ export async function findStuckPayouts(
         ? reasonOfBeyond(beyond, row.provider_id)
         : contradicted
           ? `contradicted: we say ${status}, the provider says ${last_word}`
-          : `${status === 'failed' ? 'unheard, and ended as failed' : 'unknown'}: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
+          : `${status === 'failed' ? 'settled as failed, outcome unreported' : 'unknown'}: ${reasonOf(last_word, attempts)}${attempts > 1 ? ` (requested ${attempts} times, under one key)` : ''}`,
     })),
     total: counted?.total ?? 0,
     next,

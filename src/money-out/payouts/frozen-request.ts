@@ -6,7 +6,7 @@ import { openPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import type { PayoutTexts } from './payout.ts';
 
-/** The dependencies of an attempt. */
+/** What an attempt needs. */
 export interface Sending {
   gateways: Gateways;
   sealer: Sealer;
@@ -16,9 +16,9 @@ export interface Sending {
 }
 
 /**
- * A payout's request, the same for every attempt, and a digest of everything sent over the wire. Null when nothing may
- * be sent: the first attempt freezes the request, and the current one differs from it, for example after a deployment
- * changed the provider's bank names; or the destination can no longer be decrypted.
+ * A payout's request, the same for every attempt, and a digest of all bytes sent. Null if nothing may be sent: the
+ * request differs from the one that the first attempt froze, for example because a deployment changed the provider's
+ * bank names, or the destination can no longer be decrypted.
  */
 export async function buildRequest(
   { gateways, sealer }: Pick<Sending, 'gateways' | 'sealer'>,
@@ -46,12 +46,12 @@ async function requestOf(sealer: Sealer, payout: Payout): Promise<TransferReques
 }
 
 /**
- * The provider requires an account holder's name. If none was given, the account number is sent instead of an invented
- * name; a bank that compares names reports the mismatch by its failure code.
+ * The provider requires an account holder's name. Without one, the account number is sent instead of an invented name;
+ * a bank that compares names reports the mismatch by its failure code.
  */
 const accountHolderOf = ({ beneficiary_name, bank_account_number }: PayoutTexts): string =>
   beneficiary_name ?? bank_account_number;
 
-/** Whether an attempt has frozen the request. Payouts sent before digests were kept have none, and are not repeated. */
+/** Whether an attempt has frozen the request. Payouts sent before digests existed have none and are not repeated. */
 export const isFrozen = ({ request_digest }: Payout): boolean =>
   request_digest !== null && request_digest !== undefined;

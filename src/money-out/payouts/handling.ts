@@ -10,18 +10,18 @@ export interface Held {
   isHeld: boolean;
   /** The failure code if the payout fails unsent; null otherwise. */
   failureCode: string | null;
-  /** No further request may be sent; the provider is asked whether one was. */
+  /** No further request may be sent; we only ask the provider whether one was. */
   isBarred?: boolean;
 }
 
-/** A kind's additions to the timeline of all payouts. */
+/** What a kind adds to the timeline of all payouts. */
 export interface ToldPayout {
   /** The kind's name after "A" or "The". */
   name: string;
   /** The source of the money, after "from". */
   origin: string;
   items: TimelineItem[];
-  /** The next step while people have not decided, or have just rejected it; otherwise null. */
+  /** The next step while people have yet to decide, or have just rejected it; otherwise null. */
   next: { at: Date | null; text: string } | null;
 }
 
@@ -35,12 +35,12 @@ export interface PayoutHandling {
    */
   tell?(em: EntityManager, payout: Payout): Promise<ToldPayout | null>;
   /**
-   * Called when its status has changed, in the same transaction, after its journal. Returns the ids of the webhooks
+   * Called when the status has changed, in the same transaction, after the journal. Returns the ids of the webhooks
    * written.
    */
   moved(tx: EntityManager, sealer: Sealer, payout: Payout, moved: { journalId: string; at: Date }): Promise<string[]>;
   /**
-   * Called once when its outcome has been unknown for ten minutes; returns as `moved` does. Without it, no
+   * Called once the outcome has been unknown for ten minutes; returns as `moved` does. If absent, sends no
    * notification.
    */
   delayed?(tx: EntityManager, sealer: Sealer, payout: Payout, delayed: { at: Date }): Promise<string[]>;
@@ -49,7 +49,7 @@ export interface PayoutHandling {
 /** The handling of each kind, defined by its own module. */
 export type PayoutKinds = Record<PayoutKind, PayoutHandling>;
 
-/** The dependencies of a status change besides the database. */
+/** What a status change needs besides the database. */
 export interface MovingPorts {
   sealer: Sealer;
   payoutKinds: PayoutKinds;

@@ -7,13 +7,13 @@ interface Texts {
   texts_sealed: string;
 }
 
-/** Decrypts a payout's destination and the partner's own texts, to send it; null when their key is destroyed. */
+/** Decrypts a payout's destination and the partner's own texts, for sending; null if their key is destroyed. */
 export async function openPayoutTexts(sealer: Sealer, { id, texts_sealed }: Texts): Promise<PayoutTexts | null> {
   const opened = await openUnlessGone(sealer, payoutTextsPlace(id), texts_sealed);
   return opened === null ? null : JSON.parse(opened);
 }
 
-/** The same to show them, without those whose key is destroyed. */
+/** Decrypts them for display; blank if their key is destroyed. */
 export const showPayoutTexts = async (sealer: Sealer, payout: Texts): Promise<PayoutTexts> =>
   (await openPayoutTexts(sealer, payout)) ?? {
     bank_account_number: '',

@@ -10,7 +10,7 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import { payoutKinds } from './payout.ts';
 import { payoutFields, presentPayout } from './present-payout.ts';
 
-/** Payouts of any kind as shown to operators, with the beneficiary masked, enough to compare. */
+/** Payouts of any kind as shown to operators. Masks the beneficiary, but shows enough to compare. */
 export async function presentOperatorsPayouts(em: EntityManager, sealer: Sealer, payouts: readonly OwnedPayout[]) {
   return withPartnerNames(em, await Promise.all(payouts.map((payout) => present(sealer, payout))));
 }

@@ -14,7 +14,7 @@ import { OperatorsPayoutShape, presentOperatorsPayouts } from './operators-payou
 import { payoutKinds, payoutLaw } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
 
-/** Payouts are listed as stuck after ten minutes, unless the query says otherwise. */
+/** Default age in minutes at which payouts are listed as stuck. */
 const standardMinutes = 10;
 const longestMinutes = 527_040;
 

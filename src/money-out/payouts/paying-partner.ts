@@ -14,7 +14,7 @@ export const payingPartner: PayoutHandling = {
   async delayed(tx, sealer, payout, { at }) {
     const version = payout.version + 1;
     const ids = await tell(tx, sealer, payout, { type: 'payout.delayed', version, at });
-    // The version increases only when a webhook was written.
+    // Increase the version only if a webhook was written.
     if (ids.length > 0) payout.version = version;
     return ids;
   },
@@ -28,7 +28,7 @@ async function tell(
 ): Promise<string[]> {
   return recordWebhook(tx, sealer, {
     ...event,
-    partnerId: must(payout.partner_id, "a partner's payout has its partner"),
+    partnerId: must(payout.partner_id, "a partner's payout has a partner"),
     resourceType: 'payout',
     resourceId: payout.id,
     batchId: payout.batch_id,

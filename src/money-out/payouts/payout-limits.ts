@@ -9,7 +9,7 @@ export interface LimitUse<T> {
   remaining: T;
 }
 
-/** Each limit under its name, null where none is set; amounts in IDR with four decimals. */
+/** Each limit under its name, null if none is set; amounts in IDR with four decimals. */
 export interface PayoutLimitsUse {
   max_payout_amount: LimitUse<Money> | null;
   max_daily_amount: LimitUse<Money> | null;
@@ -17,7 +17,7 @@ export interface PayoutLimitsUse {
 }
 
 /**
- * A partner's limits and balance for payouts at one instant. A bank's minimum and maximum are in `payout-bank.ts`;
+ * A partner's limits and balance for payouts at one moment. A bank's minimum and maximum are in `payout-bank.ts`;
  * withdrawals have their own limits (`withdrawals/withdrawal-headroom.ts`).
  */
 export interface PayoutHeadroom {
@@ -28,7 +28,7 @@ export interface PayoutHeadroom {
   available: Money;
   availableAccountId: string;
   reservedAccountId: string;
-  /** The database's clock at the time of reading; the rolling windows end here. */
+  /** The database's clock when read; the rolling windows end here. */
   at: Date;
 }
 
@@ -93,10 +93,10 @@ export async function readPayoutHeadroom(em: EntityManager, partnerId: string): 
   };
 }
 
-/** The same, exact until the transaction ends: under the lock of the partner, and of its organization's status. */
+/** `readPayoutHeadroom`, exact until the transaction ends: locks the partner, and its organization's status. */
 export async function lockPayoutHeadroom(tx: EntityManager, partnerId: string): Promise<PayoutHeadroom> {
   // Two statements, so that the second reads what earlier lock holders committed. A reservation queued for the
-  // partner's row does not hold the organization's row yet, so a suspension waits only for the current one.
+  // partner's row does not lock the organization's row yet, so a suspension waits only for the current one.
   await tx.execute(
     `select 1 from partners p join organizations o on o.id = p.organization_id where p.id = ?
      for no key update of p for share of o`,
@@ -119,8 +119,8 @@ export function refuseBeyondHeadroom(
 }
 
 /**
- * The same for a batch: `largest` is its largest payout, `total` and `count` are those of all, `reserved` is their
- * total debit.
+ * `refuseBeyondHeadroom` for a batch: `largest` is its largest payout, `total` and `count` are over all payouts,
+ * `reserved` is their total debit.
  */
 export function refuseBatchBeyond(
   headroom: PayoutHeadroom,
@@ -131,7 +131,7 @@ export function refuseBatchBeyond(
   refuseBeyondAvailable(headroom.available, reserved);
 }
 
-/** The same for a refund; one to the wallet that paid is limited by the available balance alone. */
+/** `refuseBeyondHeadroom` for a refund; a refund to the wallet that paid is limited only by the available balance. */
 export function refuseRefundBeyond(
   headroom: PayoutHeadroom,
   { amount, byTransfer }: { amount: Money; byTransfer: boolean },

@@ -29,8 +29,7 @@ export const arePayoutsHeld = async (em: EntityManager): Promise<boolean> => !(a
 
 /**
  * Holds all unsent transfers and refunds, repetitions included, or releases them. While they are held no attempt
- * starts, and a started one makes no request. After a release the next sweep wakes them. Repeating a call has no
- * effect.
+ * starts, and a started attempt sends no request. After a release the next sweep wakes them. Idempotent.
  */
 export function switchPayouts(
   em: EntityManager,

@@ -25,26 +25,26 @@ import { arePayoutsHeld } from './payout-switch.ts';
 import { mayRepeatInMs } from './repeating.ts';
 
 /**
- * The provider's status in words; `it` is "transfer", or "refund" to the wallet that paid; `wasSent` is whether a
- * request had been made by then.
+ * The provider's status in words. `it` is "transfer", or "refund" to the wallet that paid; `wasSent` is whether a
+ * request had been sent by then.
  */
 const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, string> => ({
   accepted: `The provider accepted the ${it}.`,
-  succeeded: `The provider says that the ${it} succeeded.`,
-  failed: `The provider says that the ${it} failed`,
-  reversed: `The provider says that the bank has returned the ${it}.`,
+  succeeded: `The provider reports that the ${it} succeeded.`,
+  failed: `The provider reports that the ${it} failed`,
+  reversed: `The provider reports that the bank has returned the ${it}.`,
   refused: `The provider refused the ${it}`,
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
-  unsent: 'The provider could not be asked, or did not take the request: nothing was sent yet.',
-  'not known': `The outcome is unknown: the provider was asked and does not know the ${it} (yet).`,
+  unsent: 'The provider was unreachable or did not accept the request. Nothing has been sent yet.',
+  'not known': `The outcome is unknown: the provider does not know the ${it} (yet).`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',
   'request differs': wasSent
-    ? `The outcome is unknown: the ${it} was requested, and that request can no longer be made again.`
-    : `The ${it} can no longer be requested as it was asked for: nothing is sent.`,
+    ? `The outcome is unknown: the ${it} was requested, and that request can no longer be repeated.`
+    : `The ${it} can no longer be requested as first prepared; nothing is sent.`,
 });
 
-/** The name of the request to the provider. */
+/** What the request asks of the provider. */
 const askedOf = ({ bank_code }: Payout): string => (bank_code === null ? 'refund' : 'transfer');
 
 /** The name of each kind of payout, and the source of its money. */
@@ -56,7 +56,7 @@ const namesOf: Record<PayoutKind, { name: string; source: string }> = {
 
 /**
  * The history of a payout in plain words, and its next step. The same request may be repeated for `resendHours` hours
- * after the first attempt. With `sealer` it also names the beneficiary, if given.
+ * after the first attempt. With `sealer`, names the beneficiary if there is one.
  */
 export async function tellPayoutTimeline(
   em: EntityManager,
@@ -100,7 +100,7 @@ async function findNext(
 ) {
   const { id, status, asked_at, look_again_at, unknown_since, last_word } = payout;
   if (payout.contradicted_at) {
-    const text = `The provider now says otherwise, and our operators look into it. The ${name} stays ${status}, and no money moves.`;
+    const text = `The provider now reports otherwise, and our operators are investigating. The ${name} stays ${status}, and no money moves.`;
     return { at: null, text };
   }
   if (status !== 'pending') return null;
@@ -109,13 +109,13 @@ async function findNext(
     const asked = asked_at ? 'The provider is asked again, and the ' : 'The ';
     return {
       at: look_again_at ?? null,
-      text: `${asked}${it} is not sent any more: an earlier refund of the payment was made after all.`,
+      text: `${asked}${it} will not be sent: an earlier refund of the payment was paid after all.`,
     };
   }
   const made = await findMadeAttempts(em, id);
   const isHeld = await arePayoutsHeld(em);
   if (isHeld && made.length === 0 && last_word !== 'request differs') {
-    const text = `The platform holds all transfers for now, and the ${it} is sent once it lets them go. The money stays reserved.`;
+    const text = `The platform holds all transfers for now; the ${it} is sent once they are released. The money stays reserved.`;
     return { at: null, text };
   }
   if (!asked_at && payout.batch_id && !look_again_at) {
@@ -128,13 +128,13 @@ async function findNext(
   if (made.length === 0 && (!last_word || last_word === 'unsent')) {
     return {
       at,
-      text: `Nothing was sent to the provider yet; the ${it} is sent then. The money stays reserved.`,
+      text: `Nothing has been sent to the provider yet; the ${it} is sent then. The money stays reserved.`,
     };
   }
   if (made.length === 0 && last_word === 'request differs') {
     return {
       at: null,
-      text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
+      text: 'Nothing was sent, and nothing will be; our operators are investigating. The money stays reserved.',
     };
   }
   if (!isHeld && last_word === 'not known' && isFrozen(payout) && !payout.provider_transfer_id) {
@@ -146,9 +146,9 @@ async function findNext(
     : { at, text: 'The provider is asked again unless it calls back first.' };
 }
 
-/** In whole seconds; `inMs` is computed by the database's clock. */
+/** In whole seconds; `inMs` is by the database's clock. */
 function repeatText(inMs: number, it: string): string {
-  const asked = `The provider is asked again; if it still does not know the ${it}, the same request is made again`;
+  const asked = `The provider is asked again; if it still does not know the ${it}, the same request is repeated`;
   const wait = inMs > 0 ? `, in ${Math.ceil(inMs / 1000)} seconds at the earliest` : '';
   return `${asked} under the same key${wait}. The money stays reserved.`;
 }
@@ -161,7 +161,7 @@ async function findAttempts(em: EntityManager, payout: Payout): Promise<Timeline
   const it = askedOf(payout);
   const first =
     it === 'refund'
-      ? 'The provider was asked to give the money back to the wallet that paid.'
+      ? 'The provider was asked to return the money to the wallet that paid.'
       : 'The provider was asked to make the transfer.';
   return rows.map(({ sent_at }, earlier) => ({
     at: new Date(sent_at),
@@ -169,11 +169,11 @@ async function findAttempts(em: EntityManager, payout: Payout): Promise<Timeline
     text:
       earlier === 0
         ? first
-        : `The provider did not know the ${it}: the same request was made again, under the same key (${earlier + 1}).`,
+        : `The provider did not know the ${it}: the same request was repeated under the same key (${earlier + 1}).`,
   }));
 }
 
-/** A payout's status at an instant, from its row. */
+/** A payout's status at a given time, from its row. */
 function statusAt({ status, succeeded_at, finalized_at }: Payout, at: Date): PayoutStatus {
   if (finalized_at && at >= finalized_at) return status;
   return succeeded_at && at >= succeeded_at ? 'succeeded' : 'pending';
@@ -184,13 +184,13 @@ interface Contradiction {
   said: ProviderStatus;
 }
 
-/** A provider status that contradicts the final status is shown as a contradiction, not as the payout's outcome. */
+/** Presents a provider status that contradicts the final status as a contradiction, not as the payout's outcome. */
 function contradictionText(payout: Payout, name: string, { status, said }: Contradiction): string {
-  const what = said === 'another amount' ? 'reports another amount' : `says "${said}" of the ${askedOf(payout)}`;
-  return `After its end the provider ${what}: the ${name} stays ${status}, and no money moved for it.`;
+  const what = said === 'another amount' ? 'reported another amount' : `reported the ${askedOf(payout)} as "${said}"`;
+  return `After the final status the provider ${what}: the ${name} stays ${status}, and no money moved.`;
 }
 
-/** The provider's statuses. Once the payout is final, inconclusive ones are omitted. */
+/** The provider's statuses. Omits inconclusive ones received once the payout was final. */
 async function findProviderStatuses(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const { id, finalized_at } = payout;
   const rows = await em.execute<
@@ -212,7 +212,7 @@ async function findProviderStatuses(em: EntityManager, payout: Payout, name: str
   });
 }
 
-/** The journal of each final status: what it did to the money, and what that means. */
+/** The journal of each final status: how it moved the money, and what that means. */
 async function findLedgerItems(em: EntityManager, payout: Payout, name: string): Promise<TimelineItem[]> {
   const rows = await em.execute<{ step: string; created_at: Date | string }[]>(
     `select split_part(k.business_key, '/', 3) as step, j.created_at
@@ -235,7 +235,7 @@ async function findLedgerItems(em: EntityManager, payout: Payout, name: string):
   });
 }
 
-/** The amount that two people booked for a payout with a different final status here. */
+/** The amount that two people booked for a payout whose final status here differs. */
 async function findBooking(
   em: EntityManager,
   { kind, source_account_id, provider_transfer_id, booked_at: at }: Payout,
@@ -246,14 +246,14 @@ async function findBooking(
      from booked_transfers b join postings p on p.journal_id = b.journal_id and p.account_id = ? where b.provider_id = ?`,
     [source_account_id, provider_transfer_id],
   );
-  const text = `Our operators established that the money had left all the same: IDR ${booked?.taken} was taken from the ${namesOf[kind].source} for it.`;
+  const text = `Our operators established that the money had left after all: IDR ${booked?.taken} was debited from the ${namesOf[kind].source}.`;
   return [{ at, type: 'ledger', text }];
 }
 
-/** Explanations of failure codes that are not self-explanatory. */
+/** Explains failure codes that are not self-explanatory. */
 function byOf(code: string): string {
   if (code === noReasonGiven) return ' The provider gave no reason.';
-  return code === settledByOperator ? ' Our operators established it.' : '';
+  return code === settledByOperator ? ' Our operators established this.' : '';
 }
 
 function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code }: Payout, name: string): string[] {
@@ -262,7 +262,7 @@ function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code
   const by = byOf(code);
   if (step === 'spent') {
     return [
-      `IDR ${net_amount} left to ${bank_code === null ? 'the wallet' : 'the bank'}; the fee was IDR ${fee}.`,
+      `IDR ${net_amount} was sent to ${bank_code === null ? 'the wallet' : 'the bank'}; the fee was IDR ${fee}.`,
       `The ${name} succeeded.`,
     ];
   }
@@ -270,7 +270,7 @@ function endTexts(step: string, { kind, net_amount, fee, failure_code, bank_code
     return [`IDR ${addMoney(net_amount, fee)} was returned to the ${source}.`, `The ${name} failed: ${code}.${by}`];
   }
   return [
-    `IDR ${net_amount} came back to the ${source}; the fee stays.`,
+    `IDR ${net_amount} was returned to the ${source}; the fee is not.`,
     `The ${name} was reversed: the bank returned the money after success.`,
   ];
 }

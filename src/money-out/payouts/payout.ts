@@ -7,9 +7,8 @@ import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 import type { PayoutOutcome } from '../decisions/decision.ts';
 
 /**
- * Pure facts about payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one life
- * cycle; the owner of the money, the checks before the reservation and the consequences of a final status differ by
- * kind.
+ * Kinds and statuses of payouts: money that leaves for a bank account, or for the wallet that paid. All kinds share one
+ * life cycle; the owner of the money, the checks before the reservation and the effects of a final status differ.
  */
 export const payoutKinds = ['partner_payout', 'withdrawal', 'payment_refund'] as const;
 export type PayoutKind = (typeof payoutKinds)[number];
@@ -34,7 +33,7 @@ export const payoutLaw = statusLaw({
 });
 export type PayoutStatus = StatusOf<typeof payoutLaw>;
 
-/** The provider's answer to an attempt, set once. */
+/** The provider's answer to an attempt; set once. */
 export const payoutAttemptLaw = statusLaw({
   initial: ['accepted', 'refused', 'unknown', 'unsent'],
   transitions: {
@@ -46,7 +45,7 @@ export const payoutAttemptLaw = statusLaw({
 });
 export type PayoutAttemptOutcome = StatusOf<typeof payoutAttemptLaw>;
 
-/** Final for partners: after that only the bank changes it, by returning a successful payout. */
+/** Final for partners: only the bank can still change it, by returning a successful payout. */
 export const isFinalPayout = (status: PayoutStatus): boolean => status !== 'pending';
 
 /** The failure code of a payout that an operator settled. */
@@ -58,7 +57,7 @@ export const noReasonGiven = 'NO_REASON_GIVEN';
 /** The path of a payout's detail. */
 export const payoutPath = (id: string): string => `/v1/partners/payouts/${id}`;
 
-/** The destination and the partner's own texts, sent and stored sealed as one text. */
+/** The destination and the partner's own texts, sealed as one text in transit and at rest. */
 export interface PayoutTexts {
   /** Empty for a refund to a wallet. */
   bank_account_number: string;
@@ -66,12 +65,12 @@ export interface PayoutTexts {
   external_ref: string | null;
   /** For a refund. */
   reason?: string;
-  /** The partner's own; absent from withdrawals. */
+  /** Set by the partner; absent from withdrawals. */
   metadata?: Metadata | null;
 }
 export const payoutTextsPlace = (payoutId: string) => ({ table: 'payouts', column: 'texts_sealed', row: payoutId });
 
-/** A request as passed to the workflow: ids and amounts, texts only sealed (docs/contract.md 9). */
+/** A request as passed to the workflow: ids and amounts; texts only sealed (docs/contract.md 9). */
 export interface PayoutOpening {
   partnerId: string;
   feeMode: FeeMode;
@@ -99,54 +98,56 @@ export interface PartnerPayoutInput {
 export interface PayoutWorkflows {
   /**
    * Starts the workflow of a partner's payout, or joins the running one, and waits at most `waitMs` milliseconds until
-   * the money is reserved. Null when that time passed without an answer. Throws as the reservation does, and
-   * SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * the money is reserved. Null if the wait times out. Throws as the reservation does, and SERVICE_UNAVAILABLE if
+   * Temporal is unavailable.
    */
   startPartnerPayout(payoutId: string, opening: PayoutOpening, waitMs: number): Promise<PayoutStatus | null>;
-  /** Signals the payout's workflow, or restarts it from its row when there is none. */
+  /** Signals the payout's workflow, or restarts it from its row if none is running. */
   hintPayout(payout: PayoutPlace): Promise<void>;
 }
 
 /** A payout as passed to its workflow. */
 export interface PayoutStanding {
   status: PayoutStatus;
-  /** ISO 8601: when the money was reserved; once the transfer has been sent, when it was first sent. */
+  /** ISO 8601: when the transfer was first sent; before that, when the money was reserved. */
   reservedAt: string;
-  /** ISO 8601: since when the outcome of the transfer is unknown; null while it is known. */
+  /** ISO 8601: since when the transfer's outcome has been unknown; null while it is known. */
   unknownSince: string | null;
-  /** Webhooks that a step recorded and that are still to be delivered. */
+  /** Webhooks recorded by a step and still to be delivered. */
   deliveryIds: string[];
   /** Whether it waits for people's decision before it is sent. */
   isHeld?: boolean;
 }
 
-/** The provider's status of a transfer, or the lack of one. */
+/** The provider's status of a transfer, or its absence. */
 export type ProviderReport = (
   | { said: 'accepted' | 'succeeded' | 'failed' | 'reversed'; providerTransferId: string; failureCode: string | null }
-  /** The request itself was refused: it had no effect. */
+  /** The request was refused and had no effect. */
   | { said: 'refused'; failureCode: string }
-  /** The request was refused, but was not the first: that proves nothing about the earlier ones. */
+  /** The request was refused but was not the first: that proves nothing about earlier requests. */
   | { said: 'repeat refused'; failureCode: string }
   /** The request provably had no effect: it may be sent again under the same key, as if for the first time. */
   | ({ said: 'unsent' } & Rest)
-  /** Asked by reference, the provider does not know the transfer, which may still appear: no proof of failure. */
+  /** The provider, asked by reference, does not know the transfer, which may still appear: no proof of failure. */
   | {
       said: 'not known';
       /** The identical request may be repeated now. */
       repeat?: true;
     }
-  /** No answer, or one that cannot be interpreted. */
+  /** No answer, or one that cannot be parsed. */
   | ({ said: 'silent' } & Rest)
   /** The request differs from the first one sent, or cannot be decrypted: nothing is sent. */
   | { said: 'request differs' }
-  /** The provider has a transfer with this reference but another `amount` (IDR, scale 4), on its way or made. */
+  /**
+   * The provider has a transfer under this reference with another `amount` (IDR, scale 4), in progress or completed.
+   */
   | { said: 'another amount'; providerTransferId: string; amount: Money; isMade: boolean }
 ) & {
-  /** Other live transfers under its reference. */
+  /** Other live transfers under the reference. */
   further?: TransferState[];
 };
 
-/** Calls to the provider are limited: it is not called for this payout for `restMs` milliseconds. */
+/** Calls to the provider are limited: do not call it for this payout for `restMs` milliseconds. */
 interface Rest {
   restMs?: number;
 }
@@ -154,7 +155,7 @@ export const restOf = (report: ProviderReport): number => ('restMs' in report &&
 
 export type ProviderStatus = ProviderReport['said'];
 
-/** Statuses after which the outcome is unknown. */
+/** Statuses that leave the outcome unknown. */
 const unknowing: readonly ProviderStatus[] = [
   'repeat refused',
   'unsent',
@@ -165,29 +166,29 @@ const unknowing: readonly ProviderStatus[] = [
 ];
 export const isUnknown = (said: ProviderStatus): boolean => unknowing.includes(said);
 
-/** The resource type, in events and webhooks, of a kind of payout. */
+/** The resource type of each kind of payout, in events and webhooks. */
 export const resourceTypeOf = {
   partner_payout: 'payout',
   withdrawal: 'withdrawal',
   payment_refund: 'refund',
 } as const satisfies Record<PayoutKind, string>;
 
-/** The final outcome according to the provider's status; null while there is none. */
+/** The final outcome by the provider's status; null if the status is not final. */
 export function finalOutcomeOf({ said }: Pick<ProviderReport, 'said'>): PayoutOutcome | null {
   if (said === 'succeeded' || said === 'reversed') return 'succeeded';
   return said === 'failed' || said === 'refused' ? 'failed' : null;
 }
 
 /**
- * The provider's status so far: the latest answer, unless it is not final and an earlier one was. Silence does not undo
- * a final status.
+ * The status to keep: the latest answer, unless it is not final and an earlier one was. Silence does not undo a final
+ * status.
  */
 export function lastingStatus(heard: ProviderStatus, before: ProviderStatus | null | undefined): ProviderStatus {
   const isTakenBack = before && finalOutcomeOf({ said: heard }) === null && finalOutcomeOf({ said: before }) !== null;
   return isTakenBack ? before : heard;
 }
 
-/** Whether the provider reported a return by the bank that no step has booked yet. */
+/** Whether the provider has reported a return by the bank that is not booked yet. */
 export const isReturnUnbooked = ({
   status,
   last_word,
@@ -196,7 +197,7 @@ export const isReturnUnbooked = ({
   last_word?: ProviderStatus | null;
 }): boolean => status === 'succeeded' && last_word === 'reversed';
 
-/** A settlement by hand: by a decision of two people, or as the provider's final status proves, with evidence. */
+/** A settlement by hand, with evidence: by a decision of two people, or as the provider's final status proves. */
 export type PayoutSettlement =
   | { decision_id: string }
   | {
@@ -206,8 +207,8 @@ export type PayoutSettlement =
     };
 
 /**
- * Whether the provider's status and our final status contradict each other. A transfer in progress may still end as in
- * our status, unless we have returned the money.
+ * Whether the provider's status and our final status contradict each other. A transfer in progress may still reach our
+ * status, unless we have returned the money.
  */
 export function contradicts(status: PayoutStatus, said: ProviderStatus): boolean {
   if (status === 'succeeded') return said === 'failed' || said === 'refused' || said === 'another amount';

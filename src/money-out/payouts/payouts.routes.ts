@@ -79,7 +79,7 @@ routes.post(
   },
   async ({ em, deps, caller, body, requestId }) => {
     const { partnerId } = caller;
-    const idempotency = must(caller.idempotency, 'an idempotent route has its key');
+    const idempotency = must(caller.idempotency, 'an idempotent route has a key');
     const payout = await createPayout(em, deps, { partnerId, body, idempotency, requestId });
     return { ...(await presentReservation(deps.sealer, payout)), status_url: payoutPath(payout.id) };
   },

@@ -17,8 +17,8 @@ export interface PayoutRequest {
 }
 
 /**
- * Makes every check that can refuse a payout before its workflow starts; returns the workflow's input. Limits and
- * balance are checked here only to reject hopeless requests early: the binding check is made under the partner's lock.
+ * Runs every check that can refuse a payout before its workflow starts; returns the workflow's input. Checks limits and
+ * balance only to reject hopeless requests early; the binding check is under the partner's lock.
  */
 export async function preparePayout(
   em: EntityManager,

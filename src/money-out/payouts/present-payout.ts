@@ -7,7 +7,7 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import type { Payout } from './payout.entity.ts';
 import { isFinalPayout, payoutLaw } from './payout.ts';
 
-/** The fields that every kind of payout shows, without its payee. */
+/** The fields shown for every kind of payout, without the payee. */
 export function presentPayout(payout: Payout) {
   return {
     id: payout.id,
@@ -28,7 +28,7 @@ export function presentPayout(payout: Payout) {
   };
 }
 
-/** A payout as shown to partners in lists (docs/contract.md 8): with the beneficiary's name, without their account. */
+/** A payout as lists show it to partners (docs/contract.md 8): with the beneficiary's name, without the account. */
 export async function presentListedPayout(sealer: Sealer, payout: Payout) {
   const { beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return {
@@ -39,7 +39,7 @@ export async function presentListedPayout(sealer: Sealer, payout: Payout) {
   };
 }
 
-/** A payout in the response to its creation, the detail and the webhooks: with the beneficiary decrypted. */
+/** A payout as shown on creation, in its detail and in webhooks: with the beneficiary decrypted. */
 export async function presentWholePayout(sealer: Sealer, payout: Payout) {
   const { bank_account_number } = await showPayoutTexts(sealer, payout);
   return { ...(await presentListedPayout(sealer, payout)), bank_account_number };
@@ -47,7 +47,7 @@ export async function presentWholePayout(sealer: Sealer, payout: Payout) {
 
 const bankOf = ({ bank_code }: Payout): string => must(bank_code, 'a payout goes to a bank');
 
-/** A payout as of its creation, as its transfer may complete before the response is sent. */
+/** A payout as of its creation: its transfer may complete before the response is sent. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
   const pending = {
     status: 'pending',

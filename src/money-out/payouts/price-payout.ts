@@ -25,12 +25,12 @@ import { payoutRule } from './provider-fee.ts';
 export interface PayoutQuestion {
   partnerId: string;
   bankCode: string;
-  /** Checked only when given. */
+  /** Checked only if given. */
   accountNumber?: string | undefined;
   amount: Money;
 }
 
-/** `gross` is the reserved amount, `net` the amount that reaches the bank. */
+/** `gross` is reserved, `net` reaches the bank. */
 export interface PricedPayout extends Price {
   feeMode: FeeMode;
   providerFee: Money;
@@ -52,7 +52,7 @@ interface ContextRow extends PayoutBank {
 }
 
 /**
- * The price of a payout, by the table of banks and the most specific fee rule (bank before method). Refuses the first
+ * The price of a payout, from the bank's row and the most specific fee rule (bank before method). Refuses the first
  * error that `judgePayout` finds.
  */
 export async function pricePayout(em: EntityManager, question: PayoutQuestion): Promise<PricedPayout> {
@@ -71,9 +71,9 @@ interface PayoutComplaint {
 }
 
 /**
- * All errors of a payout to a served bank: an account number of the wrong length for the bank, a fee that would need
- * more than four decimals, and a net that is not a positive whole number of rupiah within the bank's limits. If its
- * amount is valid, also its price; without an amount only the number is checked.
+ * All errors of a payout to a served bank: an account number of the wrong length, a fee that would need more than four
+ * decimals, and a net that is not a positive whole number of rupiah within the bank's limits. If the amount is valid,
+ * also the price; without an amount, checks only the account number.
  */
 export function judgePayout(
   context: PriceContext,
@@ -88,7 +88,7 @@ export function judgePayout(
   return { complaints: [...complaints, { field: 'amount', complaint: price }], price: null };
 }
 
-/** The price of an amount at a bank, or why it has none. */
+/** The price of an amount at a bank, or why there is none. */
 function priceWith(
   context: PriceContext,
   { bankCode, amount }: Pick<PayoutQuestion, 'bankCode' | 'amount'>,
@@ -103,12 +103,12 @@ function priceWith(
   }
   const { net, fee } = price;
   if (!isWorthwhile(price)) return complainOfFee(fee, leastPayout(feeMode, rule, minimum));
-  if (!isWholeRupiah(net)) return `what reaches the bank, ${net}, is not a whole IDR amount`;
+  if (!isWholeRupiah(net)) return `the net amount, ${net}, is not a whole IDR amount`;
   const ofBank = complainOfBankAmount(net, bankCode, context);
   return ofBank ?? { ...price, feeMode, providerFee: feeOf(net, rule.provider_fixed, rule.provider_basis_points) };
 }
 
-/** The contexts of payouts to these banks, by bank code; a bank that is not served has none. */
+/** The price contexts of payouts to these banks, by bank code; omits banks that are not served. */
 export async function readPriceContexts(
   em: EntityManager,
   { partnerId, bankCodes }: { partnerId: string; bankCodes: readonly string[] },

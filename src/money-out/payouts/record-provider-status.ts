@@ -25,10 +25,10 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 
 /**
  * Records the provider's status in the caller's transaction: one row per change, since when the outcome is unknown, and
- * when the sweep looks at the payout if its workflow does not. `asked` is the workflow's clock at the time of asking;
- * the later of it and the database's clock dates the status. Rate limiting gives no new information about the payout. A
- * final status is replaced only by another final one, and for a final payout only a status that proves something is
- * recorded; one that contradicts the payout's status changes no money and becomes a case for operators.
+ * when a sweep checks the payout if its workflow does not. `asked` is the workflow's clock at the time of asking; the
+ * status gets the later of it and the database's clock. Rate limiting says nothing new about the payout. A final status
+ * is replaced only by another final one. For a final payout only a conclusive status is recorded; if it contradicts the
+ * payout's status, no money moves and operators get a case.
  */
 export async function recordProviderStatus(
   tx: EntityManager,
@@ -68,17 +68,17 @@ export async function recordProviderStatus(
   }
   payout.updated_at = now;
   await tx.flush();
-  // A return that a pending payout's settlement books is not recorded separately.
+  // Settling a pending payout books the return, so it is not recorded here.
   if ('providerTransferId' in report && !(payout.status === 'pending' && report.said === 'reversed')) {
     await noteGone(tx, { providerId: report.providerTransferId, status: report.said });
   }
   await noteFurtherTransfers(tx, payout, report.further ?? []);
-  // One of them may reverse what two people booked for this payout.
+  // A further transfer may reverse what two people booked for this payout.
   if (report.further) await tx.refresh(payout);
   if (isFinalPayout(payout.status)) await noteContradiction(tx, payout, report.said, now);
 }
 
-/** A transfer at the provider was requested: if no attempt is recorded, a restore has removed it. */
+/** The provider has the transfer, so it was requested: if no attempt is recorded, a restored database lacks it. */
 async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Payout): Promise<void> {
   if (isFinalPayout(status) || (await findMadeAttempts(tx, payoutId)).length > 0) return;
   const number = must(await openAttempt(tx, payoutId, { isMade: true }), 'a transfer that exists is not held');
@@ -86,20 +86,21 @@ async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Pay
 }
 
 /**
- * Whether people settled it as failed without an answer, and the provider now first reports that it does not know it.
+ * Whether people settled the payout as failed without an answer, and the provider now first reports that it does not
+ * know it.
  */
 const isUnmade = ({ status, last_word, provider_transfer_id }: Payout, said: ProviderStatus): boolean =>
   status === 'failed' && said === 'not known' && !provider_transfer_id && (!last_word || isUnknown(last_word));
 
-/** A pending payout's next look is some time after `at`, and after the workflow's own poll. */
+/** Sets a pending payout's next check to some time after `at`, later than the workflow's own poll. */
 export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date, restMs = 0): Promise<void> {
   const wait = nextPayoutWaitMs(at.getTime() - (await readAskedSince(tx, payout)).getTime(), restMs);
   payout.look_again_at = new Date(at.getTime() + wait + overdueGraceMs);
 }
 
 /**
- * A contradiction is reported once, when it begins. It ends when the provider agrees again, or when an operator
- * explains it; the same status is then not reported again until the provider has reported another.
+ * Reports a contradiction once, when it begins. It ends when the provider agrees again or an operator explains it; that
+ * status is then not reported again until the provider has reported another.
  */
 async function noteContradiction(tx: EntityManager, payout: Payout, said: ProviderStatus, now: Date): Promise<void> {
   const contradicted = contradicts(payout.status, said);
@@ -124,8 +125,8 @@ async function noteContradiction(tx: EntityManager, payout: Payout, said: Provid
 }
 
 /**
- * When to look at a final payout again; null when no more looks are due. A look without an answer does not count, nor
- * one that found a return which is not booked yet.
+ * When to check a final payout again; null if no more checks are due. A check without an answer does not count, nor
+ * does one that found a return which is not booked yet.
  */
 function nextLookAtFinal(payout: Payout, report: ProviderReport, now: Date): Date | null {
   const next = payout.finalized_at ? nextPayoutLookAt(payout.finalized_at, now) : null;

@@ -5,16 +5,16 @@ const minuteMs = 60 * 1000;
 const hourMs = 60 * minuteMs;
 
 /**
- * For this long, a request to the provider may still be in transit, or its transfer not listed yet: until then a
- * missing transfer proves nothing (the database enforces that, too), and two people may not settle the payout. Two
- * minutes, in milliseconds.
+ * For this long, a request may still be in transit, or its transfer not yet listed. Until then a missing transfer
+ * proves nothing (the database enforces this too), and two people may not settle the payout. Two minutes, in
+ * milliseconds.
  */
 export const mayBeUnderWayMs = budgets.provider.underWay;
 
-/** How long after each attempt the next may be made; a payout has at most five attempts. */
+/** How long after each attempt the next may be made; at most five attempts per payout. */
 const waitsMs = [mayBeUnderWayMs, 10 * minuteMs, hourMs, 6 * hourMs] as const;
 
-/** How long a "not known" answer stays valid; after that the provider is polled again. */
+/** How long a "not known" answer stays valid; then the provider is polled again. */
 const freshMs = minuteMs;
 
 /** An attempt that may have reached the provider; ages in milliseconds by the database's clock. */
@@ -29,7 +29,7 @@ export interface MadeAttempt {
 
 /**
  * Milliseconds until the same request may be repeated at the earliest, if the provider does not know the transfer then;
- * null when it may never be repeated.
+ * null if it may never be repeated.
  */
 export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number): number | null {
   const [first] = made;
@@ -41,9 +41,9 @@ export function mayRepeatInMs(made: readonly MadeAttempt[], resendHours: number)
 }
 
 /**
- * Whether the same request may be made after these attempts (oldest first): always if there are none; otherwise if the
- * provider has just reported that it knows none of them, at growing intervals, at most five in all, and only within
- * `resendHours` of the first, while the provider is sure to retain its idempotency key. 0 hours: never.
+ * Whether the same request may be sent after these attempts (oldest first). Always if there are none; otherwise only if
+ * the provider has just reported that it knows none of them, at growing intervals, at most five times in all, and
+ * within `resendHours` of the first, while the provider is sure to retain the idempotency key. 0 hours: never.
  */
 export function mayRepeat(made: readonly MadeAttempt[], resendHours: number): boolean {
   const last = made.at(-1);

@@ -6,19 +6,19 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import type { OpeningPlace, OpeningStamp } from '../../shared/opening.ts';
 
 interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, 'find' | 'prepare'> {
-  /** A start as in `createOnce`, with the milliseconds that the request may still wait. */
+  /** Starts as in `createOnce`, given the milliseconds that the request may still wait. */
   start(opening: Prepared & { stamp: OpeningStamp }, waitMs: number): Promise<NonNullable<unknown> | null>;
 }
 
 /**
  * Limits how many payouts of one kind a process reserves at once, in all and per key (the owner of the money); returns
- * a function that creates one in turn. A waiting request reads limits and balance in its turn, so that under load
- * hopeless ones are refused without starting a workflow. The limit per key leaves places for others when one payer's
- * rows are locked and its reservations pile up.
+ * a function that creates a payout in turn. A waiting request reads limits and balance in its turn, so that under load
+ * hopeless ones are refused without starting a workflow. The limit per key leaves places for others if one payer's rows
+ * are locked and its reservations pile up.
  */
 export function createReservationTurns() {
   const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
-  /** Creates a payout and waits until its money is reserved; stamps it unless it is. Throws as `createOnce`. */
+  /** Creates a payout and waits until its money is reserved; if it is not, stamps it. Throws as `createOnce` does. */
   return async <Found, Prepared>(
     em: EntityManager,
     { turnOf, ...opening }: OpeningPlace & { turnOf: string; unavailable: string; stamp?: OpeningStamp },

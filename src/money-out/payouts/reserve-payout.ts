@@ -14,9 +14,9 @@ import { reserveMoney, writePayout } from './write-payout.ts';
 
 /**
  * The first step of a partner's payout: checks limits and available balance and reserves the money (available ->
- * reserved), in one transaction under the partner's lock, so that no number of simultaneous payouts can exceed them.
- * Returns an existing payout unchanged. Throws AUTH_PARTNER_INACTIVE, FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED, and as
- * `openOnce`; then no attempt at this opening reserves anything.
+ * reserved), in one transaction under the partner's lock, so that concurrent payouts cannot exceed them. Returns an
+ * existing payout unchanged. Throws AUTH_PARTNER_INACTIVE, FUNDS_* or REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`
+ * does. After a refusal no attempt at this opening reserves anything.
  */
 export async function reservePayout(
   em: EntityManager,

@@ -29,9 +29,9 @@ import { lockPayout } from './record-provider-status.ts';
 import { standingOf } from './standing-of.ts';
 
 /**
- * Applies the provider's status to the payout, once: the reservation is spent or returned, or a success reversed. It
- * uses the status recorded by the step that received it, because data from Temporal proves nothing. The only change to
- * a final payout is a reversal after success. An unknown outcome changes nothing, but a long delay is reported.
+ * Applies the provider's status to the payout once: spends or returns the reservation, or reverses a success. Uses the
+ * status that the receiving step recorded, because data from Temporal proves nothing. A final payout changes only by a
+ * reversal after success. An unknown outcome changes nothing, but a long delay is reported.
  */
 export async function resolvePayout(
   em: EntityManager,
@@ -41,7 +41,7 @@ export async function resolvePayout(
   await failpoint('resolve-payout.before');
   const standing = await em.transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
-    // The payout may be final because this step is a retry, with its webhooks recorded but not started.
+    // If this step is a retry, the payout may be final, with its webhooks recorded but not started.
     const deliveryIds = isFinalPayout(payout.status) ? await findUntold(tx, payout) : [];
     const outcome = payout.last_word ? finalOutcomeOf({ said: payout.last_word }) : null;
     if (payout.status === 'pending' && outcome !== null) {
@@ -61,7 +61,7 @@ export async function resolvePayout(
   return standing;
 }
 
-/** Reports once that the outcome has been unknown for ten minutes. If the answer is lost, a sweep finds the webhook. */
+/** Reports once that the outcome has been unknown for ten minutes. If the result is lost, a sweep finds the webhook. */
 async function tellDelay(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   const { status, unknown_since: since, delay_told_at: told } = payout;
   const { delayed } = ports.payoutKinds[payout.kind];
@@ -90,8 +90,8 @@ async function readFailureCode(tx: EntityManager, { id, last_word }: Payout): Pr
 }
 
 /**
- * Spends the reservation: the net has left through the gateway, the fee stays with us, and the provider took its own
- * fee, which it keeps even if the bank returns the net.
+ * Spends the reservation: the net has left through the gateway, the fee is ours, and the provider keeps its own fee
+ * even if the bank returns the net.
  */
 export async function succeed(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   payout.provider_cost = payout.provider_fee;
@@ -126,7 +126,7 @@ export async function fail(
 
 /**
  * If the provider's last status is that the bank returned a successful payout: a new journal returns the net to its
- * source; the fee is kept.
+ * source, and we keep the fee.
  */
 export async function reverseIfReturned(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   if (!isReturnUnbooked(payout)) return [];
@@ -165,7 +165,7 @@ async function move(
       businessKey: journalKeys.payout(family, payout.id, step),
       postings,
     }),
-    'a payout moves to a status once',
+    'a payout reaches a status once',
   );
   await recordEvent(tx, {
     event: 'RESOURCE_UPDATED',

@@ -22,11 +22,11 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 
 /**
- * Sends a payout's transfer. Before the first request the provider is asked for the transfer, as a restore may have
- * lost an earlier request; without an answer, nothing is sent. The attempt is committed before the request is sent, and
- * a step that finds an open attempt asks instead of sending. The payout's own id is reference and idempotency key, and
- * the first attempt freezes the request. It is repeated when it provably had no effect and, a few times, when the
- * provider has just reported that it does not know it (`mayRepeat`).
+ * Sends a payout's transfer. Before the first request asks the provider for the transfer, as a restored database may
+ * lack an earlier request; without an answer, sends nothing. Commits the attempt before sending it; a step that finds
+ * an open attempt asks instead of sending. The payout's id is reference and idempotency key, and the first attempt
+ * freezes the request. Repeats the request if it provably had no effect and, a few times, if the provider has just
+ * reported that it does not know it (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
@@ -56,15 +56,15 @@ export async function sendTransfer(
   return report;
 }
 
-/** Whether it fails (`heldBy`): once the provider has said that it has nothing. */
+/** Whether the payout must fail (`heldBy`) once the provider reports that it has no transfer. */
 async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId: string): Promise<boolean> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
   return Boolean((await payoutKinds[payout.kind].heldBy?.(em, payout))?.failureCode);
 }
 
 /**
- * While transfers are held: asks about a payout that was requested; any other waits. As there is no answer about it,
- * only its next look is recorded.
+ * While transfers are held: asks about a payout that was requested; any other waits. Without an answer to record, sets
+ * only its next check.
  */
 async function holdBack(
   em: EntityManager,
@@ -82,9 +82,9 @@ async function holdBack(
 }
 
 /**
- * The provider's status of a payout that was never requested according to our rows; `unsent` when it cannot be asked.
- * Null for one that was requested or is final. If calls are limited, the following request goes first; otherwise the
- * payout would be asked about each time and never sent.
+ * The provider's status of a payout for which we have no recorded request; `unsent` if the provider cannot be asked.
+ * Null if the payout was requested or is final. If calls are limited, the next request goes first; otherwise the payout
+ * would be asked about each time and never sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
@@ -113,10 +113,9 @@ interface Begun {
 }
 
 /**
- * Records the attempt, and freezes its request if it is the first. Returns `ask` when an earlier one may have reached
- * the provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while
- * transfers are held; a status when nothing may be sent because people have not approved it or `buildRequest` returns
- * none.
+ * Records the attempt, and freezes its request if it is the first. Returns `ask` if an earlier one may have reached the
+ * provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while transfers
+ * are held; a status if nothing may be sent because people have not approved it or `buildRequest` returns null.
  */
 async function beginAttempt(
   tx: EntityManager,

@@ -34,11 +34,11 @@ interface Settling {
 }
 
 /**
- * Settles a pending payout by hand, once: as the provider's final status proves, whoever requests it, or as two people
+ * Settles a pending payout by hand, once: as the provider's final status proves, for any operator, or as two people
  * have decided. Two people cannot settle it within two minutes of an attempt, whose request may still be in transit,
- * nor as `succeeded` without an attempt. Throws REQUEST_INVALID, with the provider's status, when that does not prove
- * the outcome. A decision is never refused to the caller: it is carried out, becomes `refused` or `lapsed`, or waits
- * for a second person. Repeating a settlement returns the same result.
+ * nor as `succeeded` without an attempt. Throws REQUEST_INVALID, with the provider's status, if that does not prove the
+ * outcome. A decision is never refused to the caller: it is carried out, becomes `refused` or `lapsed`, or waits for a
+ * second person. Idempotent.
  */
 export async function settlePayout(
   em: EntityManager,
@@ -62,7 +62,7 @@ export async function settlePayout(
   return standingOf(payout, isFinalPayout(payout.status) ? await findUntold(place, payout) : []);
 }
 
-/** Without a decision: only according to the provider's final status. */
+/** Without a decision: only by the provider's final status. */
 async function settleAsProven(
   tx: EntityManager,
   ports: MovingPorts,
@@ -86,7 +86,7 @@ async function settleAsProven(
 
 /**
  * Why a decision about a payout has become void: the payout is final, or the provider has since reported the outcome.
- * Null while it is valid.
+ * Null if it is valid.
  */
 export function whyDecisionMoved(
   { status }: Payout,
@@ -119,7 +119,7 @@ export async function endByHand(
   await reverseIfReturned(tx, ports, payout);
 }
 
-/** Whether this settlement was already made, and the step is a retry because its answer was lost. */
+/** Whether this settlement was already made and the step is a retry because its result was lost. */
 async function isSettledSo(
   tx: EntityManager,
   { id, kind }: Payout,
@@ -135,7 +135,7 @@ async function isSettledSo(
 
 /**
  * Why two people cannot decide this outcome while the provider is silent, with the field in error: a request may still
- * be in transit, or none was ever made, so no transfer can have succeeded. Null when they can.
+ * be in transit, or none was ever made, so no transfer can have succeeded. Null if they can.
  */
 export async function whyUndecidable(
   em: EntityManager,

@@ -3,7 +3,7 @@ import { either, type SweepFailure, sweepRows } from '../../platform/housekeepin
 import { must } from '../../shared/assert.ts';
 import type { PayoutPlace, PayoutWorkflows } from './payout.ts';
 
-/** Payouts that are due for a look; each look sets the time of the next. */
+/** Payouts due for a check; each check sets the time of the next. */
 export const overduePayouts = 'select id, look_again_at as since from payouts where look_again_at < now()';
 
 /** Payouts that were held and not processed since their release, except those that their batch has not started. */
@@ -12,12 +12,12 @@ const releasedPayouts = `select p.id, s.changed_at as since from payouts p join 
     and coalesce(p.asked_at, p.created_at) < s.changed_at
     and not exists (select from decisions d where d.withdrawal_id = p.id and d.status = 'pending')`;
 
-/** Batches of payouts whose workflow is late with its next look. */
+/** Batches that their workflow has not checked in time. */
 const overdueBatches = 'select id, look_again_at as since from payout_batches where look_again_at < now()';
 
 /**
- * Wakes payouts that are due for a look: pending ones whose workflow is late (Temporal may have lost it), and final
- * ones that may still be reversed; those that were held until now; and batches whose workflow is late. Returns how many.
+ * Wakes payouts due for a check: pending ones whose workflow is late (Temporal may have lost it), final ones that may
+ * still be reversed, and released ones; and overdue batches. Returns how many it woke.
  */
 export function sweepPayouts(
   em: EntityManager,
@@ -26,7 +26,7 @@ export function sweepPayouts(
 ): Promise<number> {
   const wake = async (id: string) => {
     const [payout] = await em.fork().execute<PayoutPlace[]>('select id, kind from payouts where id = ?', [id]);
-    await workflows.hintPayout(must(payout, 'a payout is kept'));
+    await workflows.hintPayout(must(payout, 'payouts are never deleted'));
   };
   const wakeBatch = (id: string) => workflows.lookAfterPayoutBatch(id);
   return sweepRows(

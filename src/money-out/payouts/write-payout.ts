@@ -12,7 +12,7 @@ import { type PayoutKind, type PayoutOpening, payoutFamilyOf, resourceTypeOf } f
 export interface NewPayout
   extends Pick<PayoutOpening, 'feeMode' | 'amount' | 'fee' | 'net' | 'providerFee' | 'textsSealed' | 'requestId'> {
   id: string;
-  /** Null for a refund to the wallet that paid, which `refundOf` names. */
+  /** Null for a refund to the wallet in `refundOf`. */
   bankCode: string | null;
   refundOf?: string | null;
   kind: PayoutKind;
@@ -25,7 +25,7 @@ export interface NewPayout
   at: Date;
 }
 
-/** Inserts a payout's row, pending and without a reservation, in the caller's transaction. */
+/** Inserts a payout, pending and without a reservation, in the caller's transaction. */
 export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<Payout> {
   const payout = tx.create(Payout, {
     id: facts.id,

@@ -30,7 +30,7 @@ interface RefundCreation {
 }
 
 /**
- * Creates a refund and waits until its money is reserved. Throws as `prepareRefund` and `reserveRefund`, and
+ * Creates a refund and waits until its money is reserved. Throws as `prepareRefund` and `reserveRefund` do, and
  * SERVICE_UNAVAILABLE on a time-out: for two minutes, a retry under the key joins a refund that may still start.
  */
 export async function createRefund(
@@ -41,7 +41,7 @@ export async function createRefund(
   const { partnerId, idempotency } = creation;
   const refundId = refundIdFor(partnerId, idempotency.key);
   const find = (place: EntityManager) => findRefund(place, { partnerId, id: refundId });
-  if (idempotency.resourceId !== null) return must(await find(em), 'a key that has made a refund names it');
+  if (idempotency.resourceId !== null) return must(await find(em), 'a used idempotency key has a refund');
   return reserveInTurn(
     em,
     {
@@ -61,9 +61,9 @@ export async function createRefund(
 }
 
 /**
- * Makes every check that can refuse a refund before its workflow starts; returns its input. Refundable amount and
- * balance are checked early here, and bindingly under the partner's lock. Throws REQUEST_INVALID_PAYLOAD,
- * FUNDS_REFUND_EXCEEDED, and as `readRefundable` and `refuseRefundBeyond`.
+ * Runs every check that can refuse a refund before its workflow starts; returns its input. Checks refundable amount and
+ * balance early; the binding check is under the partner's lock. Throws REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
+ * and as `readRefundable` and `refuseRefundBeyond` do.
  */
 export async function prepareRefund(
   em: EntityManager,
@@ -99,7 +99,9 @@ export async function prepareRefund(
   };
 }
 
-/** The payment request whose wallet to refund. Null: a transfer, which a bank account also selects after a decline. */
+/**
+ * The payment request whose wallet to refund; null for a transfer, which a bank account also selects after a decline.
+ */
 function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
   const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;
   if (refundable.wallet_declined && namesBank) return null;

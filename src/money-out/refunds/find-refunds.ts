@@ -10,10 +10,10 @@ import type { WholeRefund } from './present-refund.ts';
 export async function ofPayment(em: EntityManager, payout: Payout): Promise<WholeRefund> {
   const sql = 'select payment_id from payment_refunds where id = ?';
   const [refund] = await em.execute<{ payment_id: string }[]>(sql, [payout.id]);
-  return { payout, paymentId: must(refund, 'a refund has its payment').payment_id };
+  return { payout, paymentId: must(refund, 'a refund has a payment').payment_id };
 }
 
-/** This partner's refund with this id, read afresh; null when there is none. */
+/** This partner's refund with this id, read afresh; null if there is none. */
 export async function findRefund(
   em: EntityManager,
   { partnerId, id }: { partnerId: string; id: string },
@@ -22,7 +22,7 @@ export async function findRefund(
   return payout && ofPayment(em, payout);
 }
 
-/** A refund of this partner's payment. Throws RESOURCE_NOT_FOUND alike for a missing one and another's. */
+/** A refund of this partner's payment. Throws RESOURCE_NOT_FOUND for a missing refund and for another partner's. */
 export async function getRefund(
   em: EntityManager,
   { partnerId, paymentId, id }: { partnerId: string; paymentId: string; id: string },

@@ -58,7 +58,7 @@ export interface WholeRefund {
   paymentId: string;
 }
 
-/** A refund as shown to partners: the same in the detail, the list and the webhooks. */
+/** A refund as shown to partners, the same in details, lists and webhooks. */
 export async function presentRefund(sealer: Sealer, { payout, paymentId }: WholeRefund) {
   const { reason, bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return presentFields(refundFields, {
@@ -75,7 +75,7 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
   });
 }
 
-/** A refund as of its creation: it continues, and may be final before the response is sent. */
+/** A refund as of its creation: it may be final before the response is sent. */
 export async function presentNewRefund(sealer: Sealer, refund: WholeRefund) {
   const shown = await presentRefund(sealer, refund);
   const status_url = `/v1/partners/payments/${shown.payment_id}/refunds/${shown.id}`;

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { refuse } from '../../shared/errors.ts';
 import { compareMoney, isAboveZero, type Money, subtractMoney } from '../../shared/money.ts';
 
-/** The facts that decide whether and how a partner's payment can be refunded; IDR, scale 4. */
+/** What decides whether and how a partner's payment can be refunded; IDR, scale 4. */
 export interface Refundable {
   status: string;
   external_ref: string | null;
@@ -14,13 +14,13 @@ export interface Refundable {
   /** Whether the provider can refund it to the wallet that paid, in full and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
-  /** Whether wallet refunds failed, each with a status that still holds, and none as it was already refunded. */
+  /** Whether wallet refunds failed, each with a status that still holds, and none because it was already refunded. */
   wallet_declined: boolean;
 }
 
 /**
- * Reads how a partner's payment can now be refunded; the refunded amount is exact only under the partner's lock. Throws
- * RESOURCE_NOT_FOUND alike for a missing payment and another partner's, PAYMENT_NOT_PAID for one that is not paid.
+ * Reads how a partner's payment can be refunded now; the refunded amount is exact only under the partner's lock. Throws
+ * RESOURCE_NOT_FOUND for a missing payment and another partner's, PAYMENT_NOT_PAID for an unpaid one.
  */
 export async function readRefundable(
   em: EntityManager,

@@ -6,8 +6,8 @@ import { presentRefund } from './present-refund.ts';
 import { shownRefundStatuses } from './refund.ts';
 
 /**
- * A refund notifies its partner of its final status, or that the bank returned it. One never sent fails when an earlier
- * failed one turns out paid; about one that may have been sent the provider is asked, without resending.
+ * A refund notifies its partner of its final status, or that the bank returned it. If an earlier failed refund turns
+ * out paid, an unsent refund fails; for one that may have been sent, the provider is asked, without resending.
  */
 export const refundingPayer: PayoutHandling = {
   async heldBy(tx, { id }) {
@@ -15,7 +15,7 @@ export const refundingPayer: PayoutHandling = {
       'select standing_of_refund(?) as standing',
       [id],
     );
-    const { standing } = must(row, 'a function answers');
+    const { standing } = must(row, 'a function returns a row');
     return {
       isHeld: false,
       failureCode: standing === 'void' ? 'ALREADY_REFUNDED' : null,
@@ -27,7 +27,7 @@ export const refundingPayer: PayoutHandling = {
       type: shownRefundStatuses[payout.status] === 'succeeded' ? 'refund.succeeded' : 'refund.failed',
       version: payout.version,
       at,
-      partnerId: must(payout.partner_id, 'a refund has its partner'),
+      partnerId: must(payout.partner_id, 'a refund has a partner'),
       resourceType: 'refund',
       resourceId: payout.id,
       data: await presentRefund(sealer, await ofPayment(tx, payout)),

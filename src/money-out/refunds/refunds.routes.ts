@@ -48,7 +48,7 @@ routes.post(
   },
   async ({ em, deps, caller, params: { id: paymentId }, body, requestId }) => {
     const { partnerId } = caller;
-    const idempotency = must(caller.idempotency, 'an idempotent route has its key');
+    const idempotency = must(caller.idempotency, 'an idempotent route has a key');
     const refund = await createRefund(em, deps, { partnerId, paymentId, body, idempotency, requestId });
     return presentNewRefund(deps.sealer, refund);
   },

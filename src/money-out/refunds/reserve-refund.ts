@@ -17,8 +17,8 @@ import type { RefundOpening } from './refund.ts';
 
 /**
  * The first step of a refund: checks refundable amount and balance and reserves the money under the partner's lock, so
- * that simultaneous refunds cannot exceed them. Returns an existing refund. Throws AUTH_PARTNER_INACTIVE,
- * FUNDS_REFUND_EXCEEDED, FUNDS_INSUFFICIENT_BALANCE, REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce`.
+ * that concurrent refunds cannot exceed them. Returns an existing refund unchanged. Throws AUTH_PARTNER_INACTIVE,
+ * FUNDS_REFUND_EXCEEDED, FUNDS_INSUFFICIENT_BALANCE, REQUEST_IDEMPOTENCY_KEY_REUSED, and as `openOnce` does.
  */
 export async function reserveRefund(
   em: EntityManager,
@@ -44,7 +44,7 @@ async function reserveOnce(
   const claim = { ...idempotency, partnerId };
   const place = { resourceId: refundId, kind: 'payment_refund', claim, stamp } as const;
   const make = (tx: EntityManager) => {
-    // Reserves nothing if the payee cannot be decrypted.
+    // Reserve nothing if the payee cannot be decrypted.
     texts.read();
     return reserve(tx, refundId, opening);
   };

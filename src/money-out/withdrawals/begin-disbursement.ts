@@ -13,7 +13,7 @@ import type { Withdrawal } from './withdrawal.entity.ts';
 import { type CausePort, placeOfNote, type WithdrawalOpening, type WithdrawalTerms } from './withdrawal.ts';
 import { refuseBeyondWithdrawalHeadroom, type WithdrawalHeadroom } from './withdrawal-headroom.ts';
 
-/** The additional fields of a disbursement. */
+/** What a disbursement has besides a withdrawal's fields. */
 export interface Disbursement {
   causeId: string;
   note: string;
@@ -23,9 +23,9 @@ export interface Disbursement {
 
 /**
  * Checks a withdrawal under the locks of account and user, and of its cause for a disbursement; returns the
- * disbursement, or null for an ordinary withdrawal. Two people must approve a disbursement when the owner is an
- * individual, or when the amount exceeds the configured limit. Throws as `refuseBeyondWithdrawalHeadroom` or
- * `judgeDisbursement`.
+ * disbursement, or null for an ordinary withdrawal. Two people must approve a disbursement if the owner is an
+ * individual, or if the amount exceeds the configured limit. Throws as `refuseBeyondWithdrawalHeadroom` or
+ * `judgeDisbursement` does.
  */
 export async function openDisbursement(
   tx: EntityManager,

@@ -28,9 +28,9 @@ interface Asking {
 }
 
 /**
- * Creates a withdrawal and waits until its money is reserved; returns the response, under an idempotency key the first
- * one. Throws as `prepareWithdrawal` and `reserveWithdrawal`, IDEMPOTENCY_KEY_REUSED for the key of another request,
- * and SERVICE_UNAVAILABLE when nothing was reserved in time.
+ * Creates a withdrawal and waits until its money is reserved. Returns the response, under an idempotency key the first
+ * one. Throws as `prepareWithdrawal` and `reserveWithdrawal` do, IDEMPOTENCY_KEY_REUSED for the key of another request,
+ * and SERVICE_UNAVAILABLE if nothing was reserved in time.
  */
 export async function createWithdrawal(
   em: EntityManager,
@@ -58,7 +58,7 @@ export async function createWithdrawal(
       start: (opening, waitMs) => ports.workflows.startWithdrawal(id, opening, waitMs),
     },
   );
-  // This may have joined another request's withdrawal under the same key, which must not be returned as this request's.
+  // The start may have joined another request's withdrawal under the same key; then the response is a replay.
   const replayed = found.payout.request_id !== requestId;
   const answer = { ...answerWithdrawal(found), replayed };
   return claim ? { ...(await keepFirstAnswer(em.fork(), claim, answer)), replayed } : answer;

@@ -11,13 +11,13 @@ import { Payout } from '../payouts/payout.entity.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 import { Withdrawal } from './withdrawal.entity.ts';
 
-/** A withdrawal: the fields of every payout, and its own. */
+/** A withdrawal's own fields and those of its payout. */
 export interface WholeWithdrawal {
   withdrawal: Withdrawal;
   payout: Payout;
 }
 
-/** The current withdrawal with this id, or null. */
+/** The withdrawal with this id, read afresh, or null. */
 export async function findWithdrawal(em: EntityManager, id: string): Promise<WholeWithdrawal | null> {
   const withdrawal = await em.findOne(Withdrawal, { id });
   if (withdrawal === null) return null;
@@ -34,8 +34,8 @@ export interface WithdrawalFilter {
 }
 
 /**
- * A page of the withdrawals that the caller may read: their own; for organization users, the organization's; for
- * platform, all.
+ * A page of the withdrawals that the caller may read: their own; the organization's for its users; all for platform
+ * users.
  */
 export function findWithdrawals(
   em: EntityManager,
@@ -54,7 +54,7 @@ export const findDisbursements = (
 ): Promise<Listed & { items: WholeWithdrawal[] }> =>
   readWithdrawals(em, { cause_id: causeId }, asked({ status }), window);
 
-/** The given filters, as conditions. */
+/** The given filters as conditions. */
 function asked({ status, cause_id, from, to }: WithdrawalFilter): FilterQuery<Withdrawal>[] {
   // A withdrawal has its payout's status.
   const ofStatus = () =>
@@ -79,7 +79,7 @@ const readWithdrawals = (
     return { items: items.map((withdrawal) => ({ withdrawal, payout: payoutOf(withdrawal) })), ...listed };
   });
 
-/** A withdrawal. Throws NOT_FOUND, and FORBIDDEN when it belongs to somebody else. */
+/** A withdrawal. Throws NOT_FOUND, and FORBIDDEN for another owner's. */
 export async function getWithdrawal(em: EntityManager, caller: Caller, id: string): Promise<WholeWithdrawal> {
   const found = (await findWithdrawal(em, id)) ?? refuse('NOT_FOUND', 'the withdrawal was not found', { field: 'id' });
   const { user_id: userId, organization_id: organizationId = null } = found.withdrawal;

@@ -7,17 +7,17 @@ import { refuseBeyondBalance, type WithdrawalHeadroom } from './withdrawal-headr
 interface CauseRow {
   owner_type: string;
   account_id: string;
-  /** Whether its account and the source account have the same owner. */
+  /** Whether the cause and the source account have the same owner. */
   own: boolean;
   approved: boolean;
   stopped: boolean;
 }
 
 /**
- * Checks that `amount` (IDR) of a cause may be disbursed from its account. Throws NOT_FOUND for a missing cause,
- * FORBIDDEN for another owner's, REQUEST_INVALID for one of another account, not approved or stopped, and for more than
- * its undisbursed donations, INSUFFICIENT_BALANCE for more than the balance. `lock` locks the cause until the
- * transaction ends; its remainder is exact only under the account's lock.
+ * Checks that `amount` (IDR) of a cause may be disbursed from its account. Throws NOT_FOUND for a missing cause;
+ * FORBIDDEN for another owner's; REQUEST_INVALID for a cause that has another account, is not approved or is stopped,
+ * and for more than its undisbursed donations; INSUFFICIENT_BALANCE for more than the balance. `lock` locks the cause
+ * until the transaction ends; the undisbursed amount is exact only under the account's lock.
  */
 export async function judgeDisbursement(
   em: EntityManager,

@@ -8,8 +8,8 @@ import type { CausePort } from './withdrawal.ts';
 import { transactionsOf } from './withdrawal-transactions.ts';
 
 /**
- * A withdrawal: money returned to the account is recorded among its transactions. A disbursement's success may complete
- * its cause, and its return by the bank undoes that.
+ * A withdrawal: records money returned to the account among its transactions. A disbursement's success may complete its
+ * cause, and its return by the bank undoes that.
  */
 export const payingOwner = (causes: CausePort): PayoutHandling => ({
   heldBy: readDecision,
@@ -20,7 +20,8 @@ export const payingOwner = (causes: CausePort): PayoutHandling => ({
     if (status === 'failed' || status === 'reversed') {
       await recordTransactions(tx, journalId, transactionsOf({ withdrawal, payout }, status));
     }
-    // If the bank returned it at once, the money is still the cause's, and this transaction continues.
+    // If the bank has already returned it, the cause still has the money, and this transaction continues with the
+    // return.
     if (withdrawal.cause_id && status === 'succeeded' && !isReturnUnbooked(payout)) {
       const by = { actorId: withdrawal.user_id, requestId: payout.request_id ?? null };
       await causes.completeClosedCause(tx, withdrawal.cause_id, by);

@@ -15,16 +15,16 @@ export interface WithdrawalRequest {
   bank_account_id: string;
   /** IDR, at most four decimals. */
   amount: Money;
-  /** Both or neither; with both it is a disbursement. */
+  /** Both or neither; both make it a disbursement. */
   cause_id?: string | undefined;
   purpose_note?: string | undefined;
 }
 
 /**
- * Makes every check that can refuse a withdrawal before its workflow starts; returns the workflow's input. Limit and
- * balance are checked here only to reject hopeless requests early: the binding check is made under the locks. Throws
- * NOT_FOUND for a missing account or bank account, FORBIDDEN for somebody else's, and as `refuseUnusable`,
- * `priceWithdrawal`, and `refuseBeyondWithdrawalHeadroom` or `judgeDisbursement`.
+ * Runs every check that can refuse a withdrawal before its workflow starts; returns the workflow's input. Checks limit
+ * and balance only to reject hopeless requests early; the binding check is under the locks. Throws NOT_FOUND for a
+ * missing account or bank account, FORBIDDEN for another owner's, and as `refuseUnusable`, `priceWithdrawal`, and
+ * `refuseBeyondWithdrawalHeadroom` or `judgeDisbursement` do.
  */
 export async function prepareWithdrawal(
   em: EntityManager,
@@ -65,10 +65,7 @@ export async function prepareWithdrawal(
   };
 }
 
-/**
- * Refuses a bank account with another owner than the account's, as the user may have belonged to an organization
- * before.
- */
+/** Refuses a bank account whose owner is not the account's: the user may have belonged to an organization before. */
 export function refuseOtherOwner(
   account: { organization_id?: string | null },
   bankAccount: { organization_id?: string | null },

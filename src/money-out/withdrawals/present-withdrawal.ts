@@ -49,7 +49,7 @@ export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.in
   };
 }
 
-/** The response to its creation: as reserved, whatever has happened since. */
+/** The response to the creation: as reserved, whatever has happened since. */
 export function answerWithdrawal(whole: WholeWithdrawal): StoredAnswer {
   const data: z.input<typeof WithdrawalShape> = {
     ...presentWithdrawal(whole),

@@ -14,7 +14,7 @@ export interface WithdrawalPrice {
 
 /**
  * The price of withdrawing an amount. Throws REQUEST_INVALID unless the net is a positive whole number of rupiah, and
- * when the bank is no longer served or does not accept the net.
+ * if the bank is no longer served or does not accept the net.
  */
 export async function priceWithdrawal(
   em: EntityManager,
@@ -23,7 +23,7 @@ export async function priceWithdrawal(
   const net = subtractMoney(amount, fee);
   const complain = (complaint: string): never => refuse('REQUEST_INVALID', complaint, { field: 'amount' });
   if (compareMoney(net, '0') <= 0) complain(`does not cover the fee, IDR ${formatMoney(fee)}`);
-  if (!isWholeRupiah(net)) complain(`what reaches the bank, IDR ${net}, is not a whole amount`);
+  if (!isWholeRupiah(net)) complain(`the net amount, IDR ${net}, is not whole`);
   const bank = await findPayoutBank(em, bankCode);
   if (bank === null) refuse('REQUEST_INVALID', 'the bank is no longer served', { field: 'bank_account_id' });
   const complaint = complainOfBankAmount(net, bankCode, bank);
@@ -31,7 +31,7 @@ export async function priceWithdrawal(
   return { amount: formatMoney(amount), fee: formatMoney(fee), net };
 }
 
-/** Throws REQUEST_INVALID when the bank account was added too recently, by the database's clock. */
+/** Throws REQUEST_INVALID if the bank account was added too recently, by the database's clock. */
 export async function refuseUnusable(em: EntityManager, { usable_at: usableAt }: BankAccount): Promise<void> {
   if (usableAt <= (await readDatabaseClock(em))) return;
   refuse('REQUEST_INVALID', `usable from ${usableAt.toISOString()}`, { field: 'bank_account_id' });

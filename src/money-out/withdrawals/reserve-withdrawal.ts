@@ -36,9 +36,9 @@ interface Ports {
 
 /**
  * The first step of a withdrawal: checks ownership, the daily limit and the balance and reserves the money, in one
- * transaction under the locks of account and user, so that no number of simultaneous ones can exceed them. Returns an
- * existing one unchanged. Throws FORBIDDEN when the user is no longer active, and as `prepareWithdrawal` and
- * `openOnce`; then no attempt at this opening reserves anything.
+ * transaction under the locks of account and user, so that concurrent withdrawals cannot exceed them. Returns an
+ * existing withdrawal unchanged. Throws FORBIDDEN if the user is no longer active, and as `prepareWithdrawal` and
+ * `openOnce` do. After a refusal no attempt at this opening reserves anything.
  */
 export async function reserveWithdrawal(
   em: EntityManager,
@@ -107,7 +107,7 @@ async function reserve(tx: EntityManager, ports: Ports, id: string, opening: Wit
   return payout;
 }
 
-/** The payee's bank account, read afresh, with its row locked until the transaction ends. */
+/** The payee's bank account, read afresh and locked until the transaction ends. */
 async function openDestination(
   tx: EntityManager,
   sealer: Sealer,

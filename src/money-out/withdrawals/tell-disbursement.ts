@@ -9,7 +9,7 @@ interface DisbursementRow {
   cause: string;
   decision_id: string | null;
   proposed_at: Date | string | null;
-  /** Why it was not sent though it was approved. */
+  /** Why it was not sent although approved. */
   lapsed: string | null;
 }
 
@@ -38,7 +38,7 @@ export async function tellDisbursement(em: EntityManager, payout: Payout): Promi
       {
         at: proposedAt,
         type: 'decision',
-        text: 'Two people of the platform have to approve it; nothing is sent before that.',
+        text: 'Two of our operators must approve it before it is sent.',
       },
       ...(await findSteps(em, row.decision_id)),
       ...(row.lapsed === null || !payout.finalized_at ? [] : [tellLapse(payout.finalized_at, row.lapsed)]),
@@ -50,7 +50,7 @@ export async function tellDisbursement(em: EntityManager, payout: Payout): Promi
 const tellLapse = (at: Date, reason: string): TimelineItem => ({
   at,
   type: 'decision',
-  text: `It may not be sent any more: ${reason}.`,
+  text: `It may no longer be sent: ${reason}.`,
 });
 
 async function findSteps(em: EntityManager, decisionId: string): Promise<TimelineItem[]> {
@@ -68,22 +68,20 @@ async function findSteps(em: EntityManager, decisionId: string): Promise<Timelin
 }
 
 function textOf(event: string, { reason, isFirst }: { reason: string | null; isFirst: boolean }): string {
-  if (event === 'DECISION_REJECTED') return 'A person of the platform rejected it.';
+  if (event === 'DECISION_REJECTED') return 'One of our operators rejected it.';
   if (event === 'DECISION_LAPSED') return `It can no longer be approved: ${reason}.`;
-  return isFirst
-    ? 'The first of two people of the platform approved it.'
-    : 'A second person of the platform approved it, too.';
+  return isFirst ? 'The first of two operators approved it.' : 'A second operator approved it.';
 }
 
 async function findNext(em: EntityManager, payout: Payout, proposedAt: Date): Promise<ToldPayout['next']> {
   const { isHeld, failureCode } = await readDecision(em, payout);
   if (failureCode !== null) {
-    const text = 'It may not be sent any more: it fails, and the money goes back to the account.';
+    const text = 'It may no longer be sent: it will fail, and the money will return to the account.';
     return { at: payout.look_again_at ?? null, text };
   }
   if (!isHeld) return null;
   return {
     at: new Date(proposedAt.getTime() + decisionLivesHours('disburse') * 3_600_000),
-    text: 'Two people of the platform decide about it; without their approval by then it fails. The money stays reserved.',
+    text: 'Two of our operators decide about it; without their approval by then it fails. The money stays reserved.',
   };
 }

@@ -3,14 +3,14 @@ import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, leftAfter, type Money } from '../../shared/money.ts';
 
-/** The amount that may be withdrawn at one instant; IDR, scale 4. */
+/** What may be withdrawn at one moment; IDR, scale 4. */
 export interface WithdrawalHeadroom {
   balance: Money;
   /** The part that may leave only by disbursements, because it was donated to causes of the account. */
   kept: Money;
-  /** The user's withdrawals of the last 24 hours, without failed ones and disbursements. */
+  /** The user's withdrawals of the last 24 hours, except failed ones and disbursements. */
   used: Money;
-  /** The database's clock at the time of reading; the rolling day ends here. */
+  /** The database's clock when read; the rolling day ends here. */
   at: Date;
 }
 
@@ -39,8 +39,8 @@ export function refuseBeyondBalance({ balance }: WithdrawalHeadroom, amount: Mon
 }
 
 /**
- * Throws INSUFFICIENT_BALANCE for an amount beyond the balance, and REQUEST_INVALID for one beyond the part not
- * reserved for causes or beyond the rest of the daily limit.
+ * Throws INSUFFICIENT_BALANCE for an amount beyond the balance, and REQUEST_INVALID for an amount beyond the part not
+ * reserved for causes or beyond what remains of the daily limit.
  */
 export function refuseBeyondWithdrawalHeadroom(headroom: WithdrawalHeadroom, amount: Money, dailyLimit: Money): void {
   const { balance, kept, used } = headroom;

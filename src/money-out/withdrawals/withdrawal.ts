@@ -3,7 +3,7 @@ import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
 import type { PayoutStatus } from '../payouts/payout.ts';
 
-/** Pure facts about withdrawals: payouts from a person's or organization's account to their own bank account. */
+/** Input, ports and terms of withdrawals: payouts from a person's or organization's account to their bank account. */
 
 /** A request as passed to the workflow: ids and amounts (docs/contract.md 9). IDR, scale 4. */
 export interface WithdrawalOpening {
@@ -16,14 +16,14 @@ export interface WithdrawalOpening {
   /** The amount that reaches the bank: whole rupiah. */
   net: Money;
   requestId: string;
-  /** For a disbursement: the cause, and its purpose, sealed until it is public. */
+  /** For a disbursement: the cause, and the purpose, sealed until it is public. */
   disbursement: { causeId: string; noteSealed: string } | null;
   /** For a request with an idempotency key. */
   idempotency: { keyHash: string; fingerprint: string } | null;
   stamp: OpeningStamp;
 }
 
-/** The input of a withdrawal's workflow; a withdrawal is a payout, and has its id. */
+/** The input of a withdrawal's workflow; a withdrawal is a payout and has its id. */
 export interface WithdrawalInput {
   payoutId: string;
   /** The request; absent when the workflow resumes an existing row. */
@@ -34,13 +34,13 @@ export interface WithdrawalInput {
 export interface WithdrawalWorkflows {
   /**
    * Starts the workflow of a withdrawal, or joins the running one, and waits at most `waitMs` milliseconds until the
-   * money is reserved. Null when that time passed without an answer. Throws as the reservation does, and
-   * SERVICE_UNAVAILABLE when Temporal is unavailable.
+   * money is reserved. Null if the wait times out. Throws as the reservation does, and SERVICE_UNAVAILABLE if Temporal
+   * is unavailable.
    */
   startWithdrawal(withdrawalId: string, opening: WithdrawalOpening, waitMs: number): Promise<PayoutStatus | null>;
 }
 
-/** The effects of a disbursement on its cause, in the transaction that moves the money; provided by `src/wiring/`. */
+/** A disbursement's effects on its cause, in the transaction that moves the money; provided by `src/wiring/`. */
 export interface CausePort {
   startCause(tx: EntityManager, causeId: string, by: { actorId: string; requestId: string | null }): Promise<void>;
   completeClosedCause: CausePort['startCause'];
@@ -51,14 +51,14 @@ export interface CausePort {
 export interface WithdrawalTerms {
   WITHDRAWAL_FEE: Money;
   WITHDRAWAL_DAILY_LIMIT: Money;
-  /** A disbursement above this needs the approval of two people. */
+  /** A disbursement above this needs two approvals. */
   DISBURSEMENT_APPROVAL_ABOVE: Money;
 }
 
 /** Length limits of a disbursement's purpose note, in characters. */
 export const purposeNoteLimits = { shortest: 10, longest: 500 } as const;
 
-/** The note is sealed in transit under this place; its row stores it unencrypted, as it is public. */
+/** Where the note is sealed in transit; its row stores it unencrypted, as it is public. */
 export const placeOfNote = (withdrawalId: string) => ({
   table: 'withdrawals',
   column: 'purpose_note',

@@ -2,12 +2,12 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import type { SentWebhook } from './send-webhook.ts';
 
-/** Concurrent requests to all endpoints in this process; its worker runs no more webhooks at a time. */
+/** Maximum concurrent requests of this process to all endpoints: as many as its worker runs webhooks. */
 const inAll = 100;
 const perEndpoint = 10;
 /**
- * For all endpoints of one partner together, including queued requests, which also hold places: ten that hang, or many
- * slow ones, leave most places for other partners.
+ * Maximum requests for all endpoints of one partner together, including queued ones, which also occupy places: ten that
+ * hang, or many slow ones, leave most places for other partners.
  */
 const perPartner = 30;
 /** Maximum queued requests for an endpoint that answers, and their maximum wait (milliseconds). */
@@ -17,7 +17,7 @@ const lineMs = 2_000;
 const apartMs = { answering: 50, hanging: 15_000 };
 const longestWaitMs = 5 * 60_000;
 
-/** Nothing was sent, as the endpoint or its partner is at its limit; retry after `waitMs` milliseconds. */
+/** Nothing was sent because the endpoint or its partner is at its limit; retry after `waitMs` milliseconds. */
 export interface Deferral {
   waitMs: number;
 }
@@ -35,7 +35,7 @@ export interface EndpointBounds {
 
 /**
  * Prevents one endpoint or partner from occupying every place: at most ten concurrent requests per endpoint (one while
- * its last request timed out), and thirty per partner, with those that wait for one of the ten.
+ * its last request timed out), and thirty per partner, including queued ones.
  */
 export function boundEndpoints(): EndpointBounds {
   const semaphore = createSemaphore(inAll, { perKey: perEndpoint, mostWaiting: inLine });

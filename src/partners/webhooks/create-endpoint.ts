@@ -19,7 +19,7 @@ export interface NewEndpoint extends EndpointChange {
   status: WebhookEndpointStatus;
 }
 
-/** An endpoint with its secret, for the only answer that shows it. */
+/** An endpoint with its secret, for the only response that shows it. */
 export interface SecretEndpoint {
   endpoint: WebhookEndpoint;
   secret: string;
@@ -42,7 +42,7 @@ export async function createEndpoint(
   });
 }
 
-/** Inserts the endpoint and its event; the caller holds the partner's lock. Generates the secret unless given. */
+/** Inserts the endpoint and its event; the caller has locked the partner. Generates the secret unless given. */
 export async function insertEndpoint(
   tx: EntityManager,
   sealer: Sealer,

@@ -21,21 +21,21 @@ export interface DeliveryAttempt {
   attempt: number;
   /** Time since the first attempt of this run, by the workflow's clock. */
   elapsedMs: number;
-  /** The redeliveries requested when the previous attempt began; absent at a run's first. */
+  /** The redeliveries requested before the previous attempt began; absent for a run's first. */
   redeliveries?: number;
 }
 
 export interface DeliveryProgress {
   status: WebhookDeliveryStatus;
-  /** Milliseconds to wait before the next attempt; 0 when there is none. */
+  /** Milliseconds until the next attempt; 0 if there is none. */
   waitMs: number;
-  /** For people: the receiver's response. */
+  /** The receiver's response, for people. */
   answer: string;
-  /** Nothing was sent: the endpoint or its partner is at its limit of requests. It does not count as an attempt. */
+  /** Nothing was sent because the endpoint or its partner is at its limit. Does not count as an attempt. */
   deferred?: true;
-  /** Nothing is sent: the endpoint is deleted or disabled. */
+  /** Nothing was sent because the endpoint is deleted or disabled. */
   unsent?: true;
-  /** The redeliveries requested when it began; if more than before, this is the first attempt of a new run. */
+  /** The redeliveries requested before it began; if more than before, this is the first attempt of a new run. */
   redeliveries?: number;
 }
 
@@ -50,10 +50,10 @@ export interface DeliveryTools {
 
 /**
  * Tries once to deliver a webhook: sends its frozen body, signed now with every live secret, and records the result.
- * Anything but a 2xx is retried after a growing wait for three days, then parked (docs/contract.md 8), and so is a body
- * whose key was lost; a deleted or disabled endpoint, or a body whose key was destroyed, parks it at once. While the
- * endpoint or its partner is at its limit, the attempt is deferred. A redelivery restarts the three days; one requested
- * during an attempt follows it, whatever its result.
+ * Retries anything but a 2xx with growing waits for three days, then parks it (docs/contract.md 8); also a body whose
+ * key was lost. Parks it at once if the endpoint is deleted or disabled or the body's key was destroyed. Defers the
+ * attempt while the endpoint or its partner is at its limit. A redelivery restarts the three days; if requested during
+ * an attempt, it follows that attempt, whatever its result.
  */
 export async function deliverWebhook(
   em: EntityManager,
@@ -94,8 +94,8 @@ export async function deliverWebhook(
 }
 
 /**
- * Records an attempt and its result. False when a redelivery was requested since it began, or another attempt has
- * completed the delivery: then only the attempt is recorded, and the next one determines the rest.
+ * Records an attempt and its result. False if a redelivery was requested since the attempt began, or another attempt
+ * has completed the delivery: then only the attempt is recorded, and the next attempt decides.
  */
 async function conclude(
   em: EntityManager,
@@ -113,8 +113,8 @@ async function conclude(
 }
 
 /**
- * Records an attempt that succeeded, false as `conclude`. Its endpoint no longer counts as failing, whatever its state
- * when the attempt began, as another delivery may have failed since.
+ * Records a successful attempt; returns false as `conclude` does. Also marks the endpoint as no longer failing,
+ * whatever its state when the attempt began: another delivery may have failed since.
  */
 async function succeed(
   em: EntityManager,
@@ -172,7 +172,7 @@ async function attemptOnce(
   return send(endpoint.url, headers, body);
 }
 
-/** Parks it with its event; false as `conclude`. */
+/** Parks the delivery and records the event; returns false as `conclude` does. */
 function park(
   em: EntityManager,
   delivery: WebhookDelivery,
@@ -194,8 +194,8 @@ function park(
 }
 
 /**
- * A request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a success the
- * endpoint is disabled (reason `failing`), with an event; it receives nothing until it is enabled again.
+ * Records that a request to the endpoint failed at `now`, by the database's clock. After `failingLimitMs` without a
+ * success disables the endpoint (reason `failing`), with an event; it receives nothing until it is enabled again.
  */
 export async function noteFailure(em: EntityManager, endpoint: WebhookEndpoint, now: Date): Promise<void> {
   const { id, failing_since: since } = endpoint;

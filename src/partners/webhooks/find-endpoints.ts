@@ -40,7 +40,7 @@ export async function findLastDeliveries(
   return new Map(rows.map((row) => em.map(WebhookDelivery, row)).map((delivery) => [delivery.endpoint_id, delivery]));
 }
 
-/** The endpoint with its twins. */
+/** The endpoint, with the ids of others that have the same URL. */
 export async function withTwins(tx: EntityManager, endpoint: WebhookEndpoint): Promise<TwinnedEndpoint> {
   const { id, partner_id, url } = endpoint;
   const twins = await tx.find(WebhookEndpoint, { partner_id, url, id: { $ne: id } }, { orderBy: { id: 'asc' } });
@@ -48,7 +48,7 @@ export async function withTwins(tx: EntityManager, endpoint: WebhookEndpoint): P
 }
 
 /**
- * An endpoint of this partner, by the `id` in its path; locks the partner's row until the transaction ends. Throws
+ * An endpoint of this partner, by the `id` in its path. Locks the partner's row until the transaction ends. Throws
  * NOT_FOUND.
  */
 export async function lockEndpoint(
@@ -60,7 +60,7 @@ export async function lockEndpoint(
   return endpoint ?? refuse('NOT_FOUND', 'the webhook endpoint was not found', { field: 'id' });
 }
 
-/** The secrets that sign for an endpoint now: its own and each earlier one, until 24 hours after its rotation. */
+/** The secrets that sign for an endpoint now: its current one, and earlier ones for 24 hours after rotation. */
 export async function openSecrets(em: EntityManager, sealer: Sealer, endpoint: WebhookEndpoint): Promise<string[]> {
   const newest = await sealer.open(endpointSecretPlace(endpoint.id), endpoint.secret_sealed);
   const earlier = await openEarlierSecrets(em, sealer, endpoint);
@@ -81,12 +81,12 @@ export async function openEarlierSecrets(
   return kept.filter(({ until }) => new Date(until) > now);
 }
 
-/** Throws REQUEST_INVALID, naming the request's field, for a disabled endpoint. */
+/** Throws REQUEST_INVALID for a disabled endpoint, naming the request's field. */
 export function requireEnabled({ status }: Pick<WebhookEndpoint, 'status'>, field: string): void {
   if (status !== 'enabled') refuse('REQUEST_INVALID', 'the endpoint is disabled: enable it first', { field });
 }
 
-/** The same by its `endpoint_id`; throws NOT_FOUND for another partner's endpoint. */
+/** `requireEnabled` for an `endpoint_id`. Throws NOT_FOUND for another partner's endpoint. */
 export async function requireEnabledEndpoint(
   em: EntityManager,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },

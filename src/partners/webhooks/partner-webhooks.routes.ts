@@ -27,7 +27,7 @@ routes.get(
   '/',
   {
     summary: "List the partner's webhook deliveries, newest first",
-    description: 'A bare date in `from` or `to`, which are about `created_at`, is the whole day of UTC+7.',
+    description: '`from` and `to` filter by `created_at`. A bare date is the whole day of UTC+7.',
     access: partner('manage-webhooks'),
     query: partnerListQuery().extend({
       status: z.enum(webhookDeliveryLaw.statuses).optional(),

@@ -10,7 +10,7 @@ export interface EndpointChange {
   partnerId: string;
 }
 
-/** Records a change of an endpoint as an event, in the same transaction. Never its URL, which may carry a token. */
+/** Records a change of an endpoint as an event, in the same transaction. Omits the URL, which may contain a token. */
 export function recordEndpoint(
   tx: EntityManager,
   { caller, requestId }: Pick<EndpointChange, 'caller' | 'requestId'>,

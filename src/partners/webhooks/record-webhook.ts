@@ -10,7 +10,7 @@ export interface NewWebhook {
   partnerId: string;
   resourceType: WebhookResource;
   resourceId: string;
-  /** The holder of the order's key, if not the resource itself: the batch of a payout. */
+  /** The batch of a payout, if the batch holds the encryption key. */
   batchId?: string | null | undefined;
   /** Increases with each event of the resource. */
   version: number;
@@ -22,7 +22,7 @@ export interface NewWebhook {
   isTest?: true;
 }
 
-/** The column of a frozen body, sealed because it may name a bank account, in that case under its order's key. */
+/** Where a frozen body is sealed, because it may name a bank account; if it does, under its order's key. */
 export const webhookBodyPlace = (deliveryId: string): Place => ({
   table: 'webhook_deliveries',
   column: 'body_sealed',
@@ -30,8 +30,8 @@ export const webhookBodyPlace = (deliveryId: string): Place => ({
 });
 
 /**
- * Freezes a webhook in the transaction of the event it reports, once for each enabled, subscribed endpoint of the
- * partner; each is sent later with this body. Returns the ids of the deliveries; none without subscribers.
+ * Freezes a webhook in the transaction of the event that it reports, once for each enabled, subscribed endpoint of the
+ * partner; each is sent later with this body. Returns the delivery ids; none without subscribers.
  */
 export async function recordWebhook(tx: EntityManager, sealer: Sealer, webhook: NewWebhook): Promise<string[]> {
   const asking = await tx.execute<{ id: string }[]>(
@@ -60,7 +60,7 @@ export async function recordDelivery(
      values (?, ?, ?, ?, uuidv7()) returning delivery_id as id`,
     [resourceType, resourceId, version, endpointId],
   );
-  const { id } = must(key, 'an insert returns its row');
+  const { id } = must(key, 'an insert returns a row');
   tx.create(WebhookDelivery, {
     id,
     partner_id: partnerId,
@@ -78,7 +78,7 @@ export async function recordDelivery(
   return id;
 }
 
-/** Payouts and refunds show their beneficiary, instruments their customer, and metadata may name anybody. */
+/** Payouts and refunds show the beneficiary, instruments the customer, and metadata may name anybody. */
 const orderNamedBy = ({ resourceType, resourceId, batchId, data }: NewWebhook): Place['order'] =>
   resourceType === 'payout' || resourceType === 'refund' || has(data, 'metadata') || has(data, 'customer_name')
     ? { id: batchId ?? resourceId }
@@ -87,7 +87,7 @@ const has = (data: object, name: string): boolean => ((data as Record<string, un
 
 /**
  * The webhooks of a resource that are still pending, oldest first: the result of a retried step whose first run
- * recorded them but lost its answer.
+ * recorded them but whose result was lost.
  */
 export async function findPendingWebhooks(
   tx: EntityManager,

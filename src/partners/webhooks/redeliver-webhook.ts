@@ -24,7 +24,7 @@ export interface DeliveryFilter extends ListWindow {
   to?: Date | undefined;
 }
 
-/** A page of a partner's webhooks, newest first by default, and the number of all that match. */
+/** A page of a partner's webhooks, newest first by default, and how many match in total. */
 export function findDeliveries(
   em: EntityManager,
   { partnerId, status, type, endpointId, resourceId, from, to, ...window }: DeliveryFilter,
@@ -43,7 +43,7 @@ export function findDeliveries(
 
 /**
  * Sends a webhook again at once, whatever its status, and restarts its three days of retries. Throws NOT_FOUND for
- * another partner's, REQUEST_INVALID when its endpoint was deleted or is disabled, or its body was deleted.
+ * another partner's, REQUEST_INVALID if its endpoint was deleted or is disabled, or its body was deleted.
  */
 export async function redeliverWebhook(
   em: EntityManager,
@@ -76,13 +76,13 @@ export async function redeliverWebhook(
   return reopened;
 }
 
-/** Deliveries a minute past their next attempt: their workflow was lost or never started. */
+/** Deliveries over a minute past their next attempt: their workflow was lost or never started. */
 export const overdueDeliveries = `select id, next_attempt_at as since from webhook_deliveries
   where status = 'pending' and next_attempt_at < now() - interval '1 minute'`;
 
 /**
- * Starts the workflow of every overdue delivery, or makes a running one attempt it at once, as a replay may have made
- * its row due again. Returns how many there were.
+ * Starts the workflow of every overdue delivery, or makes a running one attempt it at once, because a replay may have
+ * made its row due again. Returns how many there were.
  */
 export function sweepDeliveries(
   em: EntityManager,

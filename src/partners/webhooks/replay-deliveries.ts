@@ -8,7 +8,7 @@ import { type DeliveryWorkflows, replayedPerSecond } from './webhook-delivery.ts
 
 /** Maximum deliveries that one request replays. */
 export const mostReplayed = 10_000;
-/** The longest that a replay waits for the partner's earlier ones: slightly longer than the largest takes. */
+/** How long a replay may wait for the partner's earlier ones: slightly longer than the largest takes. */
 const longestWaitSeconds = 600;
 
 interface Replay {
@@ -18,7 +18,7 @@ interface Replay {
   from: Date;
   /** Exclusive. */
   to: Date;
-  /** All enabled endpoints when absent. */
+  /** Default: all enabled endpoints. */
   endpointId?: string | undefined;
   /** Only counts the deliveries. */
   dryRun: boolean;
@@ -26,10 +26,10 @@ interface Replay {
 
 /**
  * Resends every webhook of a period whose endpoint is enabled and whose body is still stored, whatever its status,
- * oldest first: each is due in its turn at `replayedPerSecond`, after the partner's earlier replays, and a sweep finds
- * those not started then. Returns how many. Throws TOO_MANY_REQUESTS when it would have to wait for more than ten
- * minutes, REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint,
- * NOT_FOUND for another partner's endpoint.
+ * oldest first, at `replayedPerSecond` after the partner's earlier replays; a sweep starts those that were not started
+ * in time. Returns how many. Throws TOO_MANY_REQUESTS if it would wait for more than ten minutes, REQUEST_INVALID for
+ * more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's
+ * endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function replayDeliveries(
   replay: Replay,
 ): Promise<number> {
   const { partnerId, requestId, from, to, endpointId, dryRun } = replay;
-  // `to` is exclusive: if it equals the beginning, the period is empty.
+  // `to` is exclusive, so a period from `to` to `to` is empty.
   if (to <= from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
   if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
   if (dryRun) return (await chooseDeliveries(em, replay)).length;
@@ -65,9 +65,9 @@ export async function replayDeliveries(
 }
 
 /**
- * Reserves the partner's replay pace for this many deliveries, across all processes; returns the seconds until they
- * start. Throws TOO_MANY_REQUESTS when that is too long. Called once the deliveries are locked, so that payouts, which
- * also lock the partner, wait only for their update.
+ * Reserves time in the partner's replay rate for this many deliveries, across all processes; returns the seconds until
+ * they start. Throws TOO_MANY_REQUESTS if that is too long. Called once the deliveries are locked, so that payouts,
+ * which also lock the partner, wait only for their update.
  */
 async function takeTurn(tx: EntityManager, partnerId: string, count: number): Promise<number> {
   if (count === 0) return 0;

@@ -7,16 +7,16 @@ import { errorCodeOf } from '../../shared/errors.ts';
 import { complaintAboutTarget, hostOf, isPermittedAddress, type TargetRules } from './webhook-target.ts';
 
 const totalTimeoutMs = budgets.webhook.sending;
-/** How much of a response's body is read; none of it is stored. */
+/** How much of a response body is read; none of it is stored. */
 const answerLimitBytes = 4_096;
 const answerHeadersLimitBytes = 16_384;
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 const connectTimeOut = 'UND_ERR_CONNECT_TIMEOUT';
 
 export interface SentWebhook {
-  /** The receiver's status; null when there was no answer. */
+  /** The receiver's status; null without a response. */
   status: number | null;
-  /** Why there was no answer, in a few words; null when there was one. */
+  /** Why there was no response, in a few words; otherwise null. */
   error: string | null;
   /** The receiver's `Retry-After`, in milliseconds; 0 without one. */
   retryAfterMs: number;
@@ -24,7 +24,7 @@ export interface SentWebhook {
   timedOut: boolean;
 }
 
-/** The result when nothing was sent or no answer came, for a reason other than a time-out. */
+/** The result if nothing was sent or no response came, for a reason other than a time-out. */
 export const unanswered = (error: string): SentWebhook => ({ status: null, error, retryAfterMs: 0, timedOut: false });
 
 export type WebhookSender = (url: string, headers: Record<string, string>, body: string) => Promise<SentWebhook>;
@@ -34,8 +34,8 @@ class RefusedAddress extends Error {
 }
 
 /**
- * Sends webhooks to permitted addresses only: the literal address, every address that the name resolves to and the one
- * connected to are each checked. Redirects are not followed; answers are bounded in size and time.
+ * Sends webhooks to permitted addresses only: checks the literal address, every address that the name resolves to, and
+ * the one connected to. Follows no redirects; limits the size and time of responses.
  */
 export function createWebhookSender(rules: TargetRules): WebhookSender {
   const isPermitted = (address: string) => isPermittedAddress(address, rules);
@@ -49,7 +49,7 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
   };
   const connect = buildConnector({ timeout: budgets.reach.webhook, lookup });
   const dispatcher = new Agent({
-    // Each webhook opens a new connection: the address of a reused one would have been checked long ago.
+    // A reused connection's address would have been checked long ago, so each webhook opens a new connection.
     pipelining: 0,
     maxHeaderSize: answerHeadersLimitBytes,
     headersTimeout: totalTimeoutMs,
@@ -70,11 +70,10 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
     const target = new URL(url);
     const literal = isIP(hostOf(target)) === 0 ? [] : [hostOf(target)];
     const isHttp = target.protocol === 'http:' && literal.length === 0;
-    // With loopback allowed, a name over http is checked only when it is resolved: the lookup refuses private
-    // addresses.
+    // If loopback is allowed, a name over http is checked only when resolved: the lookup refuses private addresses.
     const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
     if (complaint !== null) return unanswered('address refused');
-    // Temporal may start another attempt when the step times out, so do not send a request that cannot complete before.
+    // Temporal may start another attempt when the step times out, so send no request that cannot complete before.
     if (timeLeft() < totalTimeoutMs) throw new OutOfTime();
     try {
       const signal = AbortSignal.timeout(totalTimeoutMs);

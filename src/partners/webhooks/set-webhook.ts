@@ -9,14 +9,14 @@ import type { EndpointChange } from './record-endpoint.ts';
 import { changeEndpoint, rotateSecret } from './update-endpoint.ts';
 import { requireTarget, type TargetRules } from './webhook-target.ts';
 
-/** The partner's endpoint set by operators, or null; the caller has locked the partner. */
+/** The partner's endpoint set by operators, or null. The caller has locked the partner. */
 const findOperators = (tx: EntityManager, partnerId: string): Promise<WebhookEndpoint | null> =>
   tx.findOne(WebhookEndpoint, { partner_id: partnerId, set_by_operator: true }, { refresh: true });
 
 /**
- * Sets URL and events of the one endpoint of a partner that operators manage, and enables it. A new endpoint gets the
- * given secret or a generated one, which is returned; null otherwise. Throws REQUEST_INVALID for a target that is not
- * https or leads to a private address (docs/contract.md 8), and for an eleventh endpoint.
+ * Sets URL and events of the partner's endpoint that operators manage, and enables it. A new endpoint gets the given
+ * secret, or a generated one, which is returned; otherwise returns null. Throws REQUEST_INVALID for a target that is
+ * not https or leads to a private address (docs/contract.md 8), and for an eleventh endpoint.
  */
 export async function setWebhook(
   em: EntityManager,
@@ -38,7 +38,7 @@ export async function setWebhook(
   });
 }
 
-/** Rotates the secret of the endpoint set by operators, as `rotateEndpointSecret`. Throws NOT_FOUND without one. */
+/** Rotates the secret of the operators' endpoint as `rotateEndpointSecret` does. Throws NOT_FOUND without one. */
 export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: EndpointChange): Promise<string> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);

@@ -13,7 +13,7 @@ import type { DeliveryWorkflows } from './webhook-delivery.ts';
 
 /**
  * Sends an example webhook to an endpoint, whatever its subscriptions: signed, stored and retried like any other, but
- * marked as a test. The data is the reference's; for `endpoint.test`, the endpoint as the API shows it. Throws
+ * marked as a test. The data is the reference's example; for `endpoint.test`, the endpoint as the API shows it. Throws
  * NOT_FOUND for another partner's endpoint, REQUEST_INVALID for a disabled one.
  */
 export async function testEndpoint(

@@ -41,8 +41,8 @@ export async function updateEndpoint(
 }
 
 /**
- * Changes an endpoint and records the event, unless nothing differs; the caller has locked its partner. A new URL, or
- * being enabled again, resets `failing_since`.
+ * Changes an endpoint and records the event, unless nothing differs. The caller has locked the partner. A new URL or
+ * re-enabling resets `failing_since`.
  */
 export async function changeEndpoint(
   tx: EntityManager,
@@ -79,7 +79,7 @@ export function rotateEndpointSecret(
   );
 }
 
-/** The same for an endpoint whose partner the caller has locked; `field` is what names the endpoint, where one does. */
+/** `rotateEndpointSecret` for a locked partner's endpoint; errors name `field`, if given. */
 export async function rotateSecret(
   tx: EntityManager,
   sealer: Sealer,

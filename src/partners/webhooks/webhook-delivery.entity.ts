@@ -13,7 +13,7 @@ const WebhookDeliverySchema = defineEntity({
     resource_id: p.uuid(),
     version: p.integer(),
     type: p.text().$type<WebhookType>(),
-    /** Null once deleted; never while pending. */
+    /** Null once the body is deleted; never while pending. */
     body_sealed: p.text().nullable(),
     /** SHA-256 of the body, in hex. */
     body_digest: p.text(),
@@ -23,12 +23,15 @@ const WebhookDeliverySchema = defineEntity({
     last_error: p.text().nullable(),
     next_attempt_at: p.datetime().nullable(),
     delivered_at: p.datetime().nullable(),
-    /** The number of requested redeliveries. An attempt that began before the last request does not complete it. */
+    /**
+     * The number of redeliveries requested. An attempt that began before the last request does not complete the
+     * delivery.
+     */
     redeliveries: p.integer().default(0),
     created_at: p.datetime(),
   },
 });
 
-/** A webhook to an endpoint. Its body is frozen when the event happens, however late it is sent. */
+/** A webhook to an endpoint. Its body is frozen at the event, however late it is sent. */
 export class WebhookDelivery extends WebhookDeliverySchema.class {}
 WebhookDeliverySchema.setClass(WebhookDelivery);

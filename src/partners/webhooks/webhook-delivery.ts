@@ -14,7 +14,7 @@ export type WebhookDeliveryStatus = StatusOf<typeof webhookDeliveryLaw>;
 /** The types of resources that webhooks report. */
 export type WebhookResource = 'payment' | 'payout' | 'refund' | 'payout_batch' | 'instrument' | 'endpoint';
 
-/** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can recognize a repetition. */
+/** The `webhook-id` of a delivery: the same at every attempt, so that the receiver can detect duplicates. */
 export const webhookIdOf = (deliveryId: string): string => `msg_${deliveryId.replaceAll('-', '')}`;
 
 /** The input of a delivery's workflow. */
@@ -29,13 +29,13 @@ export interface DeliveryWorkflows {
   /** Starts the delivery's workflow, or makes a running one try at once. */
   hastenWebhookDelivery(deliveryId: string): Promise<void>;
   /**
-   * The same for each of these, in the background, starting `inMs` milliseconds from now, at `replayedPerSecond`, which
-   * all such calls of this process share in turn. Never fails: a sweep finds those that could not be started.
+   * Starts or hastens the workflow of each, in the background, `inMs` milliseconds from now, at `replayedPerSecond`;
+   * all calls in this process share that rate. Never fails: a sweep finds those that could not be started.
    */
   hastenWebhookDeliveries(deliveryIds: readonly string[], options?: { inMs?: number }): void;
 }
 
-/** The pace of a replay: slow enough that Temporal and the partner's endpoint keep up with new events. */
+/** The rate of a replay: slow enough for Temporal and the partner's endpoint to keep up with new events. */
 export const replayedPerSecond = 20;
 
 const secondMs = 1000;
@@ -46,8 +46,8 @@ const hourMs = 60 * minuteMs;
 export const webhookLifetimeMs = 72 * hourMs;
 
 /**
- * An endpoint is disabled when every request to it has failed for this long (milliseconds): as long as a webhook is
- * retried, less a minute for the difference in duration of the first and last attempts.
+ * An endpoint is disabled once every request to it has failed for this long (milliseconds): as long as a webhook is
+ * retried, less a minute because the first and last attempts differ in duration.
  */
 export const failingLimitMs = webhookLifetimeMs - 60_000;
 
@@ -68,8 +68,8 @@ const waitsMs = [
 ] as const;
 
 /**
- * Milliseconds to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null when it was the
- * last. `retryAfterMs` (the receiver's `Retry-After`) makes the wait longer, never shorter.
+ * Milliseconds to wait after attempt number `attempt` (from 1), `elapsedMs` after the first one; null if it was the
+ * last. `retryAfterMs` (the receiver's `Retry-After`) can lengthen the wait, never shorten it.
  */
 export function waitAfterAttempt(attempt: number, elapsedMs: number, retryAfterMs = 0): number | null {
   const left = webhookLifetimeMs - elapsedMs;

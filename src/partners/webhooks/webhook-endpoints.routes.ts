@@ -47,7 +47,7 @@ const url = text(2000).meta({
 const events = askedEvents();
 const status = z.enum(webhookEndpointLaw.statuses);
 
-/** The change as the partner's own, made with its key and not by a platform user. */
+/** Attributes the change to the partner itself, not to a platform user. */
 const changeOf = ({ caller, requestId }: { caller: { partnerId: string }; requestId: string }) => ({
   caller: null,
   requestId,

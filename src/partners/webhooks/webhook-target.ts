@@ -10,11 +10,11 @@ export interface TargetRules {
   allowLoopback: boolean;
   /** Public targets over plain http; in development only. */
   allowHttp: boolean;
-  /** The permitted ports; any when empty. Loopback, where it is allowed, may have any. */
+  /** The permitted ports; all if empty. Permitted loopback targets may use any port. */
   ports?: readonly number[];
 }
 
-/** Not public, though the library treats them as such: a cloud's metadata service, and unassigned IPv6 addresses. */
+/** Not public, though the library says so: a cloud's metadata service, and unassigned IPv6 addresses. */
 const metadataAgent = ipaddr.parseCIDR('168.63.129.16/32');
 const assignedIpv6 = ipaddr.parseCIDR('2000::/3');
 
@@ -35,7 +35,7 @@ const isLoopback = (address: string): boolean =>
 /** The host of a URL without the brackets of a literal IPv6 address. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
-/** Why a URL with these addresses cannot be a webhook target, or null. */
+/** Why a URL with these addresses cannot be a webhook target; null if it can. */
 export function complaintAboutTarget(url: URL, addresses: readonly string[], rules: TargetRules): string | null {
   if (url.username !== '' || url.password !== '') return 'must not carry credentials';
   const { ports = [] } = rules;
@@ -51,7 +51,7 @@ export function complaintAboutTarget(url: URL, addresses: readonly string[], rul
 
 const lookupTimeoutMs = budgets.reach.webhookName;
 
-/** The addresses of a host now; empty when it has none or DNS does not answer in time. Sending checks them again. */
+/** A host's current addresses; empty if there are none or DNS does not answer in time. Sending checks them again. */
 async function addressesOf(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   const found = lookup(host, { all: true }).then(

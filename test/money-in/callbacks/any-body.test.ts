@@ -51,7 +51,7 @@ const claim = (facts: object = {}, event = 'payment.succeeded') =>
     data: { id: `py-${randomUUID()}`, reference_id: randomUUID(), payment_method: null, ...facts },
   });
 
-/** For any body: an answer other than 200 would make the provider retry it forever. */
+/** For any body: the provider would retry forever on anything but a 200. */
 describe('A callback with the right token', () => {
   it.each<[string, () => Body, string]>([
     ['no body', () => '', 'the body is empty'],
@@ -191,7 +191,7 @@ describe('A callback that the database cannot store', () => {
         const { status, headers } = await send(body);
         expect([status, headers.get('retry-after')]).toEqual([503, '2']);
       } finally {
-        // It locks the table and its months, and yields to transactions that locked some of them in another order.
+        // Lock the table and its partitions, yielding to transactions that locked some of them in another order.
         await eventually(
           () =>
             stack

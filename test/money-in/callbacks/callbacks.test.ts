@@ -67,7 +67,7 @@ const suspendedUnder = async (reference: string): Promise<ReceiptRow> => {
 const storedCallbacks = async () =>
   Number((await stack.em().execute<{ n: string }[]>('select count(*) as n from gateway_callbacks'))[0]?.n);
 
-/** How many wait for a lock. */
+/** How many statements wait for a lock. */
 const waiting = async (): Promise<number> => {
   const rows = await stack
     .owner()
@@ -114,7 +114,7 @@ describe('A callback', () => {
     expect(await storedCallbacks()).toBe(before);
   });
 
-  it('A callback with the right token and false facts changes nothing: the provider is queried', async () => {
+  it('A callback with the right token and false data changes nothing: the provider is queried', async () => {
     const order = await topUp();
     expect((await send(claim(order.payment_order_id))).status).toBe(200);
     await eventually(
@@ -159,12 +159,13 @@ describe('A callback', () => {
   });
 
   itInFull(
-    'A callback for money that the provider lists only after its order has expired is not forgotten',
+    'A callback for money that the provider lists only after its order has expired is still processed',
     async () => {
       const order = await topUp();
       await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
       await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
-      // The order is still waiting, and queries when the late callback arrives: it is then reported as expired.
+      // The order is still waiting, and queries when the late callback arrives; the provider then reports it as
+      // expired.
       await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
       await pay(order);
       await eventually(
@@ -195,7 +196,7 @@ describe('A callback', () => {
     const close = { orderId: id, status: 'EXPIRED' as const, failureCode: null };
     const closing = closePayment(stack.em(), close, stack.deps);
     await eventually(waiting, (count) => count === 1);
-    // It redelivered the callbacks that existed: it cannot see later ones.
+    // The workflow redelivered the callbacks that existed; it cannot see later ones.
     const data = {
       id: paymentId,
       reference_id: id,
@@ -407,7 +408,7 @@ describe('A decision about suspense money', () => {
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
-  it('A decision never credits suspense money to an account that its owner could not spend from, and lists the possible ones', async () => {
+  it('A decision never credits suspense money to an account that its owner could not spend from, and lists the possible kinds', async () => {
     const partner = await buildPartner(stack);
     const product = await buildProduct(stack, await buildPlatformAdmin(stack), { kind: 'investment' });
     const barred: [string, string][] = [
@@ -449,7 +450,7 @@ describe('A decision about suspense money', () => {
       [200, 'carried_out'],
       [200, 'lapsed'],
     ]);
-    // One that was approved before.
+    // Approved before the first was carried out.
     const late = await plantDecision(stack, operators, refund);
     expect(await carryOut(stack.em(), stack.deps, late)).toMatchObject({
       status: 'lapsed',
@@ -466,10 +467,10 @@ describe('A decision about suspense money', () => {
     ]);
     expect(await approve(stack, operators, proposed.body.data.id)).toMatchObject({
       status: 200,
-      body: { data: { status: 'lapsed', reason: 'the provider has said since that the payment is voided' } },
+      body: { data: { status: 'lapsed', reason: 'the provider has since reported the payment as voided' } },
     });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
-    // There is nothing left to credit; two people may decide that it was refunded.
+    // There is nothing left to credit; two people may decide that the money was refunded.
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     expect(await propose(stack, operators, credit)).toMatchObject({
       status: 400,

@@ -4,7 +4,7 @@ import { type BuiltUser, buildIndividual } from '../../support/build.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** PostgreSQL finds a UUID in upper or lower case; Temporal and the provider know only one spelling. */
+/** PostgreSQL finds a UUID in upper or lower case; Temporal and the provider match only one spelling. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;

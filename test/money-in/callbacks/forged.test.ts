@@ -26,8 +26,7 @@ const statusWhen = (id: string, status: string) =>
     (found) => found === status,
   );
 
-// One with a wrong token is not accepted as a hint either: if the real one is lost, too, the next query is minutes
-// away.
+// A callback with a wrong token is not even a hint: if the real callback is lost too, the next query is minutes away.
 describe.each([
   ['status', [false, true], it, itInFull],
   ['amount', [false, true], itInFull, it],

@@ -10,7 +10,7 @@ let payer: BuiltUser;
 /** An expired order that can still be paid at the provider. */
 let order: { id: string; payment_code: string };
 
-/** No callbacks, and later payments are not listed. */
+/** Drops callbacks and hides later payments from the provider's list. */
 const hide = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } });
 const list = () => stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
 

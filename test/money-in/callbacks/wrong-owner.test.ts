@@ -9,7 +9,7 @@ import { casesOf, itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Callbacks with the right token and wrong facts: the provider's record of the payment names its owner. */
+/** Callbacks with the right token and wrong data: the provider's record of the payment names its owner. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
@@ -47,7 +47,7 @@ interface Payment {
   amount: number;
   payment_method: { id: string };
 }
-/** Money that arrives without a callback of its own. */
+/** Makes a payment without a callback. */
 const pay = async ({ payment_code }: Instrument, amount?: number): Promise<Payment> =>
   (await stack.sandbox.post('/sandbox/pay', { payment_code, ...(amount && { amount }) })).body;
 
@@ -97,15 +97,15 @@ async function finalOrder(): Promise<Instrument> {
 describe('A payment of an open order whose callback names another owner', () => {
   const ofAnOrder: [string, () => Promise<{ id: string }>, object?][] = [
     ['nobody', async () => ({ id: randomUUID() })],
-    ['something that is no id', async () => ({ id: 'INV-2026-1' })],
+    ['something that is not an id', async () => ({ id: 'INV-2026-1' })],
     ['another order that is open', openOrder],
     ['another order that is final', finalOrder],
     ['a partner’s payment that is open', openPartnerPayment],
     ['nobody, another amount and another status', async () => ({ id: randomUUID() }), { amount: 1, status: 'FAILED' }],
     ['nobody, and that the payment failed', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
   ];
-  // The test of its case shows that money without an owner is settled.
-  const standing = ['something that is no id', 'another order that is open', 'nobody, and that the payment failed'];
+  // The test of a case with an owner covers money whose callback names nobody.
+  const standing = ['something that is not an id', 'another order that is open', 'nobody, and that the payment failed'];
   it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
     'A payment whose callback names %s settles its own order',
     async (_, named, facts = {}) => {
@@ -287,7 +287,7 @@ describe('Settlement of a final payment', () => {
 });
 
 describe('Settlement of a payment whose money already has a receipt', () => {
-  /** No activity leaves this state: the order's own money in suspense while the order is open. */
+  /** Writes a state that no activity leaves: an open order whose own money is in suspense. */
   async function plantReceipt({ id: reference }: Instrument, payment: Payment): Promise<string> {
     const receiptId = receiptIdFor(payment.id);
     await stack
@@ -302,7 +302,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return receiptId;
   }
   const giveBack = async (receiptId: string) => {
-    // It was proposed while the provider was silent; that the provider now reports the money changes nothing.
+    // Proposed while the provider was silent; that the provider now reports the money changes nothing.
     const evidence = { provider: { says: 'silent' }, books: {} };
     const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };

@@ -88,7 +88,7 @@ const ends = [
 const crossed = names.flatMap((kind) =>
   names.flatMap((another) => ends.map((end) => [kind, another, ...end] as const)),
 );
-/** Each kind once pending and once final, with both outcomes. */
+/** Covers each kind once pending and once final, with both outcomes. */
 const standing = ['payout payout succeeded', 'withdrawal refund failed', 'refund withdrawal succeeded'];
 it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind} ${another} ${status}`)))(
   'A pending %s never takes the outcome of another %s, which %s: each takes its own',
@@ -125,7 +125,7 @@ it('A payout never takes the outcome of a transfer that the provider has under a
     (rows) => rows.length === 1,
   );
   expect(await readPayout(partner, id)).toMatchObject({ status: 'pending', is_final: false });
-  // It is listed again, and matches the request.
+  // It is listed again and matches the request.
   for (const sql of [moved, renamed]) atProvider(stack, sql, [id, transferId]);
   await callBack(id, { id: transferId, status: 'SUCCEEDED' }, 'SUCCEEDED');
   await payoutWhen(partner, id, 'succeeded');

@@ -42,7 +42,7 @@ const cases = ['credit', 'refund'].flatMap((action) => [
   ['more than requested', action, asked + 1] as const,
   ['less than requested', action, asked - 1] as const,
 ]);
-/** Of each kind: more is credited, less is refunded. */
+/** Covers both kinds: the higher amount is credited, the lower refunded. */
 const standing = ([, action, amount]: (typeof cases)[number]) => (action === 'credit') === amount > asked;
 
 describe('Money for a partner’s payment', () => {
@@ -62,7 +62,7 @@ describe('Money for a partner’s payment', () => {
       expect((await suspended()) - before).toBe(amount);
       expect(await paymentWhen(id, 'pending')).toMatchObject({ is_final: false, finalized_at: null });
       expect(await balance()).toMatchObject({ balance: '0.0000', available: '0.0000', pending: '0.0000' });
-      const came = `IDR ${amount}.0000 came, which is not the amount of the payment (wrong amount)`;
+      const came = `IDR ${amount}.0000 arrived, which is not the amount of the payment (wrong amount)`;
       expect(await textsOf(id)).toContain(`${came} and is held for the operators.`);
 
       await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -83,7 +83,7 @@ describe('Money for a partner’s payment', () => {
       expect(JSON.stringify(texts)).not.toContain('is held');
       const owned = net + (action === 'credit' ? amount : 0);
       expect(await balance()).toMatchObject({ available: `${owned}.0000`, pending: '0.0000' });
-      // The payment has the requested and paid amount; the money of the decision is not part of it.
+      // The payment's amounts do not include the money of the decision.
       expect(await paymentWhen(id, 'succeeded')).toMatchObject({ amount: `${asked}.0000`, net_amount: `${net}.0000` });
     },
   );

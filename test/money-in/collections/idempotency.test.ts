@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const va = { method: 'virtual_account', channel: 'BNI', amount: '50000' };
 
-/** The answer as bytes. */
+/** Returns the answer as bytes. */
 async function create(raw: string, key: string, url = stack.url, path = '/payments') {
   const answer = await fetch(`${url}/v1/partners${path}`, {
     method: 'POST',
@@ -73,7 +73,7 @@ describe('An idempotency key', () => {
     const [kept, lost] = [freshKey(), freshKey()];
     const first = await other.post('/payments', va, kept);
     const made = await other.post('/payments', va, lost);
-    // An answer that was lost before it was stored.
+    // Simulate an answer lost before it was stored.
     await stack.owner().execute(
       `update requests set answer_status = null, answer_sealed = null
          where owner_id = ? and resource_id = ?`,
@@ -175,7 +175,7 @@ describe('An idempotency key', () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { partnerPayment } = requests;
-    // The time-out of waiting for its answer.
+    // Shorten the wait for the answer.
     Object.assign(requests, { partnerPayment: 4_000 });
     const silent = await create(raw, key).finally(() => Object.assign(requests, { partnerPayment }));
     const { error } = JSON.parse(silent.text);
@@ -184,13 +184,13 @@ describe('An idempotency key', () => {
     expect(status_url).toBe(`/v1/partners/payments/${payment_id}`);
     const polled = await partner.get(`/payments/${payment_id}`);
     expect(polled.body.data).toMatchObject({ status: 'pending', payment_code: null });
-    // After the time-out of the call to the provider.
+    // Wait for the provider call to time out.
     const timeline = await eventually(
       async () => (await partner.get(`/payments/${payment_id}/timeline`)).body.data,
       ({ items }) => /unknown/.test(JSON.stringify(items)),
     );
     expect(timeline.next.text).toMatch(/^By then the provider is asked again/);
-    // The next poll, not the deadline a day later.
+    // The next step is the next poll, not the deadline a day later.
     expect(Date.parse(timeline.next.at)).toBeGreaterThan(Date.now());
     expect(Date.parse(timeline.next.at)).toBeLessThan(Date.now() + 6 * 60_000);
     await stack.sandbox.put('/sandbox/faults', {});

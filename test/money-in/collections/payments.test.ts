@@ -265,7 +265,7 @@ describe('A payment', () => {
     ['a net that is not positive', { channel: 'BNI', amount: '4000' }],
     ['an unknown field', { note: 'x' }],
     ['a malformed e-mail address', { customer_email: 'nobody' }],
-    ['an organization_id that is no id', { organization_id: 'x' }],
+    ['an organization_id that is not an id', { organization_id: 'x' }],
   ];
   it('An impossible payment returns REQUEST_INVALID_PAYLOAD and names the field', async () => {
     await begin();

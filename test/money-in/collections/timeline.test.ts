@@ -46,7 +46,7 @@ describe('The timeline of a payment', () => {
     );
     const texts = await textsOf(payment.id);
     expect(texts).toContain(
-      'The payment expired early: the provider ended it before its deadline, and its amount was not paid.',
+      'The payment expired early: the provider closed it before its deadline, and its amount was not paid.',
     );
     expect(JSON.stringify(texts)).not.toContain('before its deadline.');
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
@@ -99,14 +99,14 @@ describe('The timeline of a payment', () => {
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     await eventually(
       () => timelineOf(id),
-      ({ next }) => next?.text.includes('paid or on its way') === true,
+      ({ next }) => next?.text.includes('as paid or pending') === true,
     );
     const before = Date.now();
     const { items, next } = await timelineOf(id);
     expect(items).toContainEqual({
       at: expect.any(String),
       type: 'provider',
-      text: 'The provider says that the payment is paid or on its way, and lists nothing that can be settled yet.',
+      text: 'The provider reports the payment as paid or pending, but lists none that can be settled yet.',
     });
     const at = Date.parse(next?.at ?? '');
     expect(at).toBeGreaterThan(before);
@@ -118,7 +118,7 @@ describe('The timeline of a payment', () => {
       ({ status }) => status === 'succeeded',
       30_000,
     );
-    // Items stay once shown, with their time.
+    // Items stay once shown, with their times.
     const after = (await timelineOf(id)).items;
     for (const item of items.filter(({ type }) => type === 'provider')) expect(after).toContainEqual(item);
     expect(after.map(({ text }) => text)).toContain('The provider was asked for a payment code.');

@@ -20,7 +20,7 @@ const make = (key = freshKey()) =>
   );
 
 it('An instrument whose worker is killed with -9 is created once, and each payment to it is recorded once', async () => {
-  const { id, payment_code } = must(await make(), 'it was made').body.data;
+  const { id, payment_code } = must(await make(), 'the instrument was created').body.data;
   const amounts = [20_000, 30_000, 40_000];
   await stack.holdAt('collect-instrument-payments.taken', async () => {
     for (const amount of amounts) await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
@@ -33,7 +33,7 @@ it('An instrument whose worker is killed with -9 is created once, and each payme
   await stack.restart();
   for (const answer of await Promise.all(made)) {
     const { body } = await stack.sandbox.get('/sandbox/records');
-    const { id: madeId } = must(answer, 'it was made').body.data;
+    const { id: madeId } = must(answer, 'the instrument was created').body.data;
     const atProvider = body.instruments.filter(({ reference_id }: { reference_id: string }) => reference_id === madeId);
     expect(atProvider).toHaveLength(1);
   }

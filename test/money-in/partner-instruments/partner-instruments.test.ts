@@ -88,7 +88,7 @@ it('An instrument accepts any number of payments, each recorded as its own', asy
     next_action: null,
   });
   expect((await partner.get('/balance')).body.data.available).toBe('117000.0000');
-  // A further query without news creates nothing more.
+  // Another query without new payments creates nothing.
   await stack.deps.workflows.hintPartnerInstrument(made.id);
   await payTo(made.payment_code, 10_000);
   await paymentsOf(partner, made.id, 3);
@@ -109,7 +109,7 @@ it('An instrument records what was paid as the gross in both fee modes, and rele
   expect((await partner.get('/balance')).body.data).toMatchObject({ available: '0.0000', pending: '99300.0000' });
 }, 60_000);
 
-it('An instrument leaves money that does not fit to operators: another amount, beyond the channel’s limits, or after closing', async () => {
+it('An instrument leaves unmatched money to operators: another amount, beyond the channel’s limits, or after closing', async () => {
   const partner = await buildPartner(stack, { fees });
   const fixed = await makeInstrument(partner, { ...ofBank, amount: '50000' });
   const wrong = await payTo(fixed.payment_code, 49_999);
@@ -126,7 +126,7 @@ it('An instrument leaves money that does not fit to operators: another amount, b
     status: 200,
     body: { data: { status: 'closed', closed_at: expect.any(String) } },
   });
-  // Money that arrived before it was closed is a payment.
+  // Money that arrived before closing is a payment.
   expect(await receiptOf(last)).toMatchObject({ state: 'applied' });
   const late = await payTo(open.payment_code, 20_000);
   expect(await receiptOf(late)).toEqual({ state: 'suspended', reason: 'late', reference: open.id });
@@ -182,7 +182,7 @@ itInFull(
   240_000,
 );
 
-it('An instrument is refused for fields that no channel has, and belongs to its partner alone', async () => {
+it('An instrument is refused if no channel accepts its fields, and belongs to its partner alone', async () => {
   const partner = await buildPartner(stack, { fees });
   const refusals: [object, string][] = [
     [{ method: 'ewallet', channel: 'DANA' }, 'method'],

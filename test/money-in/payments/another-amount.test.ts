@@ -4,7 +4,7 @@ import { buildOperators, decide, type Operators } from '../../support/decide.ts'
 import { casesOf } from '../../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A payer who pays another amount than requested: from the provider to the books, and to where people decide. */
+/** A payer pays a wrong amount: from the provider to the books, and to where people decide. */
 let stack: Stack;
 let operators: Operators;
 let payer: BuiltUser;
@@ -32,7 +32,7 @@ const heldFor = async (reference: string): Promise<{ id: string; amount: string 
 };
 const suspended = async () => Number(await balanceOf(stack, systemAccounts.suspense));
 
-// The other case is in collections/another-amount, for a partner's payment.
+// The other cases are in collections/another-amount, for a partner's payment.
 const others: [string, number][] = [
   ['less than requested', gross - 1],
   ['more than requested', gross + 1],

@@ -42,8 +42,8 @@ const transactionsOf = async (user = payer) =>
   (await stack.get('/v1/transactions?limit=100', { token: user.token })).body.data.transactions;
 
 /**
- * Every reference type that may be paid from a balance except circles, which have their own test, with the ledger's
- * name for it.
+ * Every reference type that may be paid from a balance, with its ledger name, except circles, which have their own
+ * test.
  */
 const payable: [type: string, ledgerType: string, target: () => Promise<{ id: string; accountId: string }>][] = [
   ['charitable_cause_donate', 'donation', () => buildActiveCause(stack)],

@@ -5,12 +5,12 @@ import type { HttpAnswer } from '../../support/http.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually } from '../../support/stack.ts';
 
-/** A partner of the bank test, and its answers. */
+/** A partner of the bank test, and the answers to its requests. */
 export interface Clerk {
   partner: BuiltPartner;
   /** Payouts and refunds that were answered 200. */
   made: string[];
-  /** How often each status and code refused. */
+  /** Refusals by status and code. */
   refused: Map<string, number>;
 }
 
@@ -23,10 +23,7 @@ const digits = ['111111', '111111', '121212', '999999', '654321', '900003'];
 
 const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
-/**
- * A clerk with money of its own and a payment that may be refunded; `act` refunds, then pays out, then does either at
- * random.
- */
+/** A partner with its own money and a refundable payment; `act` refunds, then pays out, then does either at random. */
 export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentId: string; act: () => Promise<void> }> {
   const partner = await buildPayer(place, { available: String(funded) });
   const paymentId = await buildPaid(place, partner, { amount: String(paid) });
@@ -39,7 +36,7 @@ export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentI
     }
   };
   const amount = () => String(10_000 + Math.floor(Math.random() * 90_000));
-  /** Starts with a refund and a payout that succeed. */
+  /** The first two actions, a refund and a payout, succeed. */
   let acts = 0;
   const act = async () => {
     acts += 1;
@@ -66,7 +63,9 @@ interface Ended {
   amount: string;
 }
 
-/** Once all requests are final: each answer matches the effect, and the money is where it should be. */
+/**
+ * Once all requests are final: checks that each answer matches the effect, and that the money is where it should be.
+ */
 export async function expectClerksEven(place: PayoutPlace, clerks: readonly Clerk[]): Promise<Ended[]> {
   const all: Ended[] = [];
   for (const { partner, made, refused } of clerks) {
@@ -78,7 +77,7 @@ export async function expectClerksEven(place: PayoutPlace, clerks: readonly Cler
       (found) => found.every(({ status }) => status !== 'pending'),
       180_000,
     );
-    // A 503 or 504 is unknown: it may have succeeded.
+    // A 503 or 504 is unknown: the request may have succeeded.
     const unanswered = [...refused].reduce((sum, [why, times]) => sum + (/^50[34]/.test(why) ? times : 0), 0);
     const ids = new Set(rows.map(({ id }) => id));
     expect(made.filter((id) => !ids.has(id))).toEqual([]);
@@ -97,7 +96,7 @@ export async function expectClerksEven(place: PayoutPlace, clerks: readonly Cler
     });
     const { transfers, refunds } = (await place.sandbox.get('/sandbox/records')).body;
     const references: string[] = [...transfers, ...refunds].map(({ reference_id }) => reference_id);
-    // The provider was never asked for more than one of each.
+    // The provider received each request at most once.
     const sent = references.filter((reference) => ids.has(reference));
     expect(sent).toHaveLength(new Set(sent).size);
     all.push(...rows);

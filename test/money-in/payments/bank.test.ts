@@ -12,7 +12,7 @@ import { buildClerk, expectClerksEven } from './bank-clerks.ts';
 const clients = isFullRun() ? 64 : 4;
 const partners = isFullRun() ? 16 : 3;
 const seconds = isFullRun() ? 60 : 2;
-/** However busy the machine is, each of them completes this many requests. */
+/** The least requests that each client completes, however busy the machine is. */
 const leastDeeds = 3;
 const opening = 100_000;
 
@@ -54,7 +54,7 @@ describe('The bank', () => {
       await buildProduct(stack, admin, { kind: 'investment', target: '5000' }),
     ];
     const clerks: Awaited<ReturnType<typeof buildClerk>>[] = [];
-    // One after another: their payments have to be paid, on a machine that may be busy.
+    // One after another, because each payment must be paid on a possibly busy machine.
     while (clerks.length < partners) clerks.push(await buildClerk(stack));
     const until = Date.now() + seconds * 1000;
     const acknowledged: Acknowledged = { transactions: [], topUps: [] };
@@ -95,7 +95,7 @@ describe('The bank', () => {
         else {
           const { payment_order_id, payment_code } = answer.body.data;
           acknowledged.topUps.push(payment_order_id);
-          // On a busy machine the request does not wait for the provider, and the code follows later.
+          // On a busy machine the request does not wait for the provider, and the code arrives later.
           if (payment_code === null) late.push(payment_order_id);
           else await stack.sandbox.post('/sandbox/pay', { payment_code });
         }
@@ -115,7 +115,7 @@ describe('The bank', () => {
         expect(Number(whole?.total)).toBe(0);
         expect(Number(whole?.lowest)).toBeGreaterThanOrEqual(0);
         const { status, body } = await stack.get('/v1/accounts?kind=user&limit=100', { token: pick(people).token });
-        // All clients at once may take every connection, and then a read is told to come again.
+        // Together the clients may use every connection; reads then get a 503.
         if (status === 503) continue;
         for (const { balance } of body.data.items) expect(Number(balance)).toBeGreaterThanOrEqual(0);
         reads += 1;
@@ -162,7 +162,7 @@ describe('The bank', () => {
     expect(moved.length).toBeGreaterThan(partners);
     const ended = new Set(moved.filter(({ status }) => status === 'succeeded').map(({ kind }) => kind));
     expect([...ended].toSorted()).toEqual(['partner_payout', 'payment_refund']);
-    // More than a partner has or can still refund, or a conflict with another refund of its wallet.
+    // Refused for more than a partner has or can still refund, or for a conflict with another refund of its wallet.
     const whys = new Set(clerks.flatMap(({ refused }) => [...refused.keys()]));
     const may = /^(422 FUNDS_(INSUFFICIENT_BALANCE|REFUND_EXCEEDED)|50[34] .*)$/;
     expect([...whys].filter((why) => !may.test(why))).toEqual([]);

@@ -79,7 +79,7 @@ describe('An order whose workflow starts late', () => {
     worker = await startWorker({ env: stack.env, logFile: `${testRun().directory}/between-worker.log` });
     for (const { handle } of [forStopped, bySuspended]) await handle.result();
     const { status, body } = await forStopped.answer;
-    // On a slow machine its worker starts after the requests have timed out.
+    // On a slow machine the worker starts after the requests have timed out.
     expect([
       [400, 'reference_id: the charitable cause is rejected'],
       [503, expect.any(String)],

@@ -6,7 +6,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A workflow that gets two signals at once: its payer cancels, and the provider reports the money. */
+/** A workflow gets two signals at once: the payer cancels, and the provider reports the money. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;
@@ -40,7 +40,7 @@ interface Rail {
   read(id: string): Promise<HttpAnswer>;
   /** The answer to a cancellation that arrives after the payment. */
   refusal: number;
-  /** What is credited for everything that was paid and applied, IDR. */
+  /** What was credited for all paid and applied money, IDR. */
   credited(): Promise<number>;
 }
 const gross = 54_000;
@@ -93,7 +93,7 @@ const callBack = ({ id: reference_id }: Opened, { id, payment_method }: Payment)
     },
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
-/** A busy machine may report it as pending; then the request is repeated. */
+/** A busy machine may return "pending": then the request is repeated. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 
@@ -101,7 +101,7 @@ interface Raced extends Opened {
   answer: HttpAnswer;
   payment: Payment | null;
 }
-/** Each of these races differs; `ends` are the possible outcomes of all. */
+/** The races differ; `ends` are their possible outcomes. */
 interface Order {
   race(rail: Rail, opened: Opened, index: number): Promise<Raced>;
   ends: string[];
@@ -124,7 +124,8 @@ const orders: [string, Order][] = [
     'the cancellation first',
     {
       ends: ['EXPIRED', 'PAID'],
-      // The first has paid before, the last pays when all is over, and each of the others later than the one before.
+      // The first pays before the cancellation, the last after everything, and each of the others later than the one
+      // before.
       race: async (rail, opened, index) => {
         const early = index === 0 ? await payAtProvider(opened) : null;
         const cancelled = untilTold(() => rail.cancel(opened.id));
@@ -163,7 +164,7 @@ describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail
       expect(raced.map(({ answer }) => answer.status)).toEqual(
         raced.map(({ id }) => (endOf.get(id) === 'PAID' ? rail.refusal : 200)),
       );
-      // Each payment at the provider is one receipt: applied for a paid order, in suspense for another.
+      // Each payment at the provider is one receipt: applied if the order is paid, otherwise in suspense.
       const paid = raced.filter(({ payment }) => payment !== null);
       const receipts = await eventually(
         () =>

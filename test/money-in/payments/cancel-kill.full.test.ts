@@ -26,7 +26,7 @@ interface Kind {
   opened: string;
   made: string;
   settled: string;
-  /** Requests it under a key; what was created is found by its new rows. */
+  /** Sends the request under a key; new rows identify what was created. */
   ask(key: string): Promise<HttpAnswer>;
   cancel(id: string): Promise<{ status: number }>;
   /** The answer to a cancellation that arrives after the payment. */
@@ -79,7 +79,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     const known = await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`);
     const ids = new Set(known.map(({ id }) => id));
     const key = freshKey();
-    // Retried under its key if a busy machine returns a 503 or nothing: it may not have been opened.
+    // Retried under the key: on a busy machine a 503 or no answer leaves unknown whether it was opened.
     const ask = () => asAClient(() => kind.ask(key));
     void ask()
       .catch(ask)
@@ -116,13 +116,13 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
       (row) => row?.cancelled_at !== null,
       30_000,
     );
-  /** Nothing can be paid at the provider under it any more. */
+  /** Checks that its instrument at the provider can no longer be paid. */
   async function expectNothingPayable(id: string) {
     const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
   }
 
-  it('A cancellation takes effect after its worker died before requesting the instrument, and at the provider too after one died with the instrument created but not stored', async () => {
+  it('A cancellation takes effect after its worker died before requesting the instrument, and at the provider too after a worker died with the instrument created but not stored', async () => {
     const ids: string[] = [];
     for (const point of [kind.made, kind.opened]) {
       await stack.holdAt(point, async () => ids.push(await begin()));
@@ -161,7 +161,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     await stack.sandbox.post('/sandbox/pay', { payment_code: open?.payment_code });
     const cancelling = kind.cancel(id).catch(() => null);
     await Promise.race([stack.worker.exited, whenEnded(id)]);
-    // The settlement is visible a moment before its worker dies.
+    // The settlement is visible shortly before its worker dies.
     if ((await rowOf(id))?.status === 'PAID') await stack.worker.exited;
     await stack.restart();
     await cancelling;

@@ -62,7 +62,7 @@ const when = (id: string, status: string) =>
     () => statusOf(id),
     (now) => now === status,
   );
-/** A busy machine may report it as pending; then the request is repeated. */
+/** A busy machine may return "pending": then the request is repeated. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 const pay = ({ code }: Opened) => stack.sandbox.post('/sandbox/pay', { payment_code: code });
@@ -151,7 +151,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
       );
       const ends = await Promise.all(orders.map(({ id }) => statusOf(id)));
       expect(answers.map(({ status }) => status)).toEqual(ends.map((end) => (end === 'PAID' ? 400 : 200)));
-      // Late money is held for the operators, and nothing else is.
+      // Late money, and nothing else, is held for the operators.
       const late = ends.filter((end) => end !== 'PAID').length;
       await eventually(
         () => suspendedOf(orders),
@@ -188,7 +188,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
   });
 });
 
-/** The payment first, and the cancellation while its callback is in flight. */
+/** Pays first, and cancels while the callback is in flight. */
 async function meet(opened: Opened, one: BuiltUser): Promise<[HttpAnswer]> {
   await pay(opened);
   return [await untilTold(() => cancelOrder(opened.id, one))];
@@ -219,7 +219,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(JSON.parse(told[0].body)).toMatchObject({ type: 'payment.expired', data: { status: 'expired' } });
     const { items, next } = (await partner.get(`/payments/${opened.id}/timeline`)).body.data;
     const texts = items.map(({ text }: { text: string }) => text);
-    expect(texts).toContain('You asked to cancel it: the provider is asked to take no more money for it.');
+    expect(texts).toContain('You requested cancellation; the provider is asked to accept no more money.');
     expect(texts).toContain('The payment was cancelled.');
     expect(next).toBeNull();
     expect(await cancelPayment(opened.id)).toMatchObject({ status: 200, body: { data: answer.body.data } });
@@ -288,7 +288,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
 });
 
 describe('A cancellation while the provider is unreachable', () => {
-  // The time-out of everyone who waits here.
+  // Shorten the time-out of every waiting request.
   const { requests } = budgets;
   const { gatewayPayment, cancellation } = requests;
   beforeAll(() => void Object.assign(requests, { gatewayPayment: 5_000, cancellation: 5_000 }));
@@ -305,9 +305,12 @@ describe('A cancellation while the provider is unreachable', () => {
       body: { error: { code: 'PROVIDER_INDETERMINATE', details: { payment_id: theirs.id, status_url } } },
     });
     const { next } = (await partner.get(`/payments/${theirs.id}/timeline`)).body.data;
-    expect(next).toEqual({ at: null, text: 'The payment ends as soon as the provider takes no more money for it.' });
+    expect(next).toEqual({
+      at: null,
+      text: 'The payment becomes final once the provider accepts no more money for it.',
+    });
     expect([unmade.code, await statusOf(unmade.id)]).toEqual([null, 'PENDING']);
-    // The provider may have received it, and list it late: until then its outcome is unknown.
+    // The provider may have received the request and list it late: until then the outcome is unknown.
     const ago = "update payment_orders set instrument_asked_at = now() - interval '3 minutes' where id = ?";
     await stack.owner().execute(ago, [unmade.id]);
     const cancelled = cancelOrder(unmade.id);

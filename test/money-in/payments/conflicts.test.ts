@@ -20,7 +20,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ isImpatient: true, worker: true, sandbox: true });
-  // Not transactional: a sequence also counts what is rolled back.
+  // A sequence is not transactional, so it also counts what is rolled back.
   await stack.owner().execute(`create sequence planted_conflicts;
     create function plant_conflict() returns trigger language plpgsql security definer
     set search_path = pg_catalog, public as $$ begin
@@ -37,7 +37,7 @@ afterEach(() => unplant());
 const unplant = () =>
   stack.owner().execute('drop trigger if exists planted on journals; drop trigger if exists planted on postings');
 
-/** Where PostgreSQL may find a conflict: at a statement, or only at the commit. */
+/** Where PostgreSQL may detect a conflict: at a statement, or only at the commit. */
 const moments = {
   'while it is written': 'create trigger planted before insert on journals for each row',
   'at its commit':
@@ -86,7 +86,8 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
     async () => {
       const first = await must(balanceWays['a donation'], 'a donation is a way to pay').build(stack);
       /**
-       * Twelve donors donate to one cause; returns how many had to retry, after three transactions met the conflict.
+       * Lets twelve donors donate to one cause; returns how many had to retry, after three transactions met the
+       * conflict.
        */
       const giveTogether = async (): Promise<number> => {
         const requests = await Promise.all(
@@ -112,8 +113,8 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
         }
         return answers.filter(({ status }) => status !== 201).length;
       };
-      // One alone gets a 503; those written together are retried one by one, and do not. On a busy machine each may
-      // arrive alone.
+      // A payment alone gets a 503; payments written together are retried one by one and do not. On a busy machine each
+      // may arrive alone.
       await eventually(giveTogether, (told) => told < 3, 60_000);
     },
     120_000,
@@ -191,11 +192,11 @@ describe('A deadlock of two transactions', () => {
       await first.begin();
       await other.begin();
       try {
-        // Only a payment that has found its account locked waits as long as PostgreSQL takes to detect a deadlock.
+        // Only a payment that waits for its account's lock waits long enough for PostgreSQL to detect a deadlock.
         await first.execute(lockOfPayer, [request.payer.accountId]);
         const asked = askFor(stack, request, key);
         await untilLocked(stack, { text: 'lock_source' });
-        // A transaction that has waited this long checks for a deadlock, and is aborted: the payment, which waits for a
+        // A transaction that waits this long checks for a deadlock and is aborted: the payment, which waits for a
         // second.
         await other.execute("set local deadlock_timeout = '1min'");
         await other.execute('lock table account_balances in share mode');
@@ -204,7 +205,7 @@ describe('A deadlock of two transactions', () => {
         await untilLocked(stack, { text: 'pay_from_balance' });
         // The payment has locked its payer's balance, and is about to write it.
         const waiting = other.execute(lockOfPayer, [request.payer.accountId]);
-        // Only the owner sees its own.
+        // Only the owner role sees other sessions.
         await untilLocked({ em: stack.owner }, { count: 2 });
         await held[Symbol.asyncDispose]();
         const answer = await asked;

@@ -3,7 +3,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** The date of a balance payment: no statement shows an account below zero that never was. */
+/** The date of a balance payment: no statement shows an account below zero if it never was. */
 let stack: Stack;
 let payer: BuiltUser;
 let pocket: string;

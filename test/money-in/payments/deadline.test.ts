@@ -28,7 +28,7 @@ async function topUp(): Promise<{ payment_order_id: string; payment_code: string
 
 const statusOf = async (id: string) =>
   (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status;
-/** The run that waits for the payer: a callback that arrives after its end starts another. */
+/** The run that waits for the payer: a callback that arrives after it completed starts another. */
 const waitingRunOf = (id: string) => currentRun(stack.time.client.workflow, `gateway-payment/${id}`);
 const resultOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`).result();
 
@@ -66,7 +66,7 @@ describe('A payment order at its deadline of 24 hours', () => {
           .filter((scheduled) => scheduled?.activityType?.name === 'confirmPayment')
           .map((scheduled) => Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString());
         const briefly = asked.filter((input) => input.includes('briefly')).length;
-        // Once more if the callback of its expiry arrived before the workflow had completed.
+        // One more if the callback of the expiry arrived before the workflow had completed.
         const ofEnd = events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length ?? 0;
         return { briefly, whole: asked.length - briefly - ofEnd };
       };
@@ -82,7 +82,7 @@ describe('A payment order at its deadline of 24 hours', () => {
         (stored) => stored.length === 10,
       );
       expect(await asks(await topUp())).toEqual({ briefly: 8, whole: 2 });
-      // They stop: of eleven payments, four were found by queries alone.
+      // Callbacks stop: of eleven payments, four were found only by queries.
       await stack.owner().execute(
         `update gateway_callbacks set provider_payment_id = 'another' where id in (
          select id from gateway_callbacks where event = 'payment.succeeded' order by received_at desc limit 3)`,
@@ -142,7 +142,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
-      // Nobody waits for the answer, which takes as long as the request's time-out.
+      // Nobody waits for the answer, which takes until the request times out.
       stack.post('/v1/payments/gateway', body, { token: payer.token }).catch(() => undefined);
       const [row] = await eventually(
         () => stack.em().execute<{ id: string }[]>('select id from payment_orders where nominal = 20001'),
@@ -190,7 +190,7 @@ interface Settling {
   payment_code: string;
 }
 
-/** Both rails: an instrument that reports nothing, whose status is read from the database. */
+/** Both rails, each with an instrument that reports nothing and whose status is read from the database. */
 const rails = {
   payment_orders: async (): Promise<Settling> => {
     const { payment_order_id: id, payment_code } = await topUp();
@@ -221,10 +221,10 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
       stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, ...(listing && { listing }) });
     afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
-    /** Long after the deadline it is open, marked for operators, and queried every hour. */
+    /** Checks, long after the deadline, that it is open, marked for operators, and queried every hour. */
     async function expectOpenForOperators(payment: Settling): Promise<void> {
       await stack.time.sleep('26 hours');
-      // Time may have been skipped before what was due in it is done.
+      // Time may have been skipped before the work due in it is done.
       const { historyLength } = await eventually(
         () => workflowOf(payment).describe(),
         ({ searchAttributes }) => searchAttributes.PaymentState?.[0] === 'OPERATOR',
@@ -239,7 +239,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
       expect(await settlingPayments()).toBe(1);
       if (table === 'payment_orders') return;
       const { next } = (await partner.get(`/payments/${payment.id}/timeline`)).body.data;
-      expect(next).toEqual({ at: expect.any(String), text: expect.stringContaining('paid or on its way') });
+      expect(next).toEqual({ at: expect.any(String), text: expect.stringContaining('as paid or pending') });
     }
 
     itInFull(

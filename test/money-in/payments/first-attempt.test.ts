@@ -10,7 +10,7 @@ import { type BuiltPartner, buildPartner, freshKey } from '../../support/partner
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 
-/** A refusal after an attempt whose outcome is unknown. */
+/** A refusal after an attempt with an unknown outcome. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 let payer: BuiltUser;
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 let channel = 'BNI';
-/** From now on the provider refuses every request for this channel, and answers queries. */
+/** Makes the provider refuse every request for this channel, while it still answers queries. */
 async function refuse(refused: boolean): Promise<void> {
   channel = refused ? 'NOT_AT_THE_PROVIDER' : 'BNI';
   await stack.owner().execute('update payment_channels set channel_code = ? where id = 2', [channel]);
@@ -41,7 +41,7 @@ interface Rail {
   cancel(id: string): Promise<HttpAnswer>;
   /** One attempt to create the instrument, outside a workflow. */
   attempt(id: string, gateway: Gateway): Promise<unknown>;
-  /** Starts a payment whose answer is not awaited. */
+  /** Starts a payment without awaiting its answer. */
   begin(): Promise<string>;
   begun(): Promise<string | undefined>;
 }
@@ -132,7 +132,7 @@ describe.each<[string, Rail]>([
   ['A user’s order', user],
   ['A partner’s payment', partners],
 ])('%s', (_, rail) => {
-  /** Slow for a user's order; the same is tested for a partner's. */
+  /** Slow for a user's order; the same is tested for a partner's payment. */
   const ofUser = rail === user ? it : itInFull;
   const becomes = (id: string, wanted: string) =>
     eventually(
@@ -242,7 +242,7 @@ describe.each<[string, Rail]>([
       await stack.sandbox.put('/sandbox/faults', {});
       await attempted(rail, id, 2);
       expect(await rowOf(rail, id)).toMatchObject({ status: 'PENDING' });
-      // What the first attempt created appears at last.
+      // What the first attempt created now appears.
       const made = await stack.deps.gateways.of('xendit').requestInstrument({
         reference: id,
         method: 'virtual_account',
@@ -339,7 +339,7 @@ async function queuesOf(rail: Rail, id: string): Promise<string[]> {
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => step?.taskQueue?.name ?? []);
 }
 
-/** Whether its workflow waited before it had the first activity run on a queue. */
+/** Whether its workflow waited before its first activity on a queue. */
 async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
   const events = (await workflowOf(rail, id).fetchHistory()).events ?? [];
   const first = events.find(
@@ -348,7 +348,7 @@ async function isRestedBefore(rail: Rail, id: string): Promise<boolean> {
   return first?.timerStartedEventAttributes != null;
 }
 
-/** When the workflow's request for the instrument has been tried this often. */
+/** Waits until the request for the instrument has been tried this often. */
 const attempted = (rail: Rail, id: string, attempts: number) =>
   eventually(
     async () => {

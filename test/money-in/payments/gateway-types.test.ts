@@ -80,7 +80,7 @@ const types: [
   ['takaful_tabaru_contribution', 'donation', 'topup_product', () => product('takaful_tabaru')],
 ];
 
-/** One of each ledger type not covered by a top-up, which has its own tests, or by another of these. */
+/** One reference type per ledger type, except top-ups, which have their own tests. */
 const shown = ['charitable_cause_open_donate', 'saving_goal_contribution', 'investment'];
 
 describe('A payment by gateway', () => {
@@ -202,7 +202,7 @@ describe('A payment by gateway', () => {
 });
 
 describe('A contribution to a saving goal by gateway', () => {
-  it("A gateway contribution goes to one's own goal only and not past its target; reaching the target completes the goal", async () => {
+  it('A gateway contribution is accepted only for the payer’s own goal and not past its target; reaching the target completes the goal', async () => {
     const stranger = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer, '20000');
     expect((await pay('saving_goal_contribution', goal.id, {}, stranger.token)).status).toBe(403);

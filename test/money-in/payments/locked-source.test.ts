@@ -8,7 +8,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { readLockWaits, untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** More payments waiting for one lock than the process has connections to the database. */
+/** More payments waiting for one lock than the process has database connections. */
 let stack: Stack;
 let other: BuiltUser;
 const crowd = 20;
@@ -26,7 +26,10 @@ const give = ({ token, accountId }: BuiltUser, causeId: string, key?: string) =>
     { token, headers: key === undefined ? {} : { 'idempotency-key': key } },
   );
 
-/** Sends the crowd while a lock is held; once its connections wait, others are served. Returns the crowd's statuses. */
+/**
+ * Sends the crowd while a lock is held; once its connections wait, checks that others are served. Returns the crowd's
+ * statuses.
+ */
 async function crowded(
   sends: (() => Promise<{ status: number }>)[],
   { lock, text, most }: { lock: string; text: string; most: number },

@@ -43,7 +43,7 @@ const toPocket = async (payer: BuiltUser) => {
   const transfer = { destination_account_id: body.data.id, amount: '100' };
   return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
 };
-/** Only a new connection is sent the text of a prepared statement. The API may first use those that were cut. */
+/** Forces a new connection: only those receive the text of a prepared statement. The API may first use cut ones. */
 async function reconnect({ token }: BuiltUser): Promise<void> {
   stack.lines.api.database.cut();
   await eventually(
@@ -51,7 +51,7 @@ async function reconnect({ token }: BuiltUser): Promise<void> {
     ({ status }) => status === 200,
   );
 }
-/** The first payment's connection is cut once its statement was sent: no client learns that it was committed. */
+/** Cuts the first payment's connection once its statement was sent: no client learns that it was committed. */
 async function loseOneAnswer(payer: BuiltUser, { text = 'pay_from_balance', awayMs = 0 } = {}): Promise<void> {
   await reconnect(payer);
   stack.lines.api.database.set({ kind: 'cut-after', text, once: true, awayMs });
@@ -134,7 +134,7 @@ const ask = (
 ): Promise<HttpAnswer> =>
   stack.post(path, body, { token, headers: key === undefined ? {} : { 'idempotency-key': key } });
 
-/** Nothing that was held back is in flight any more. */
+/** Waits until no held-back statement is in flight. */
 const untilQuiet = () =>
   eventually(
     () =>
@@ -147,9 +147,9 @@ const untilQuiet = () =>
     30_000,
   );
 
-/** Sends the requests at once and holds back their statements until all are answered; then these go to the database. */
+/** Sends the requests at once and holds back their statements until all are answered; then sends the statements. */
 async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAnswer[]> {
-  await reconnect(must(asked[0], 'there is one')[0].payer);
+  await reconnect(must(asked[0], 'a request was given')[0].payer);
   const { database } = stack.lines.api;
   database.set({ kind: 'hold-at', text: 'pay_from_balance' });
   const answers = await Promise.all(asked.map(([request, key]) => ask(request, key)));
@@ -162,7 +162,7 @@ async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAn
 const idIn = ({ body }: HttpAnswer): string =>
   /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(body.message)?.[0] ?? '';
 
-/** It has no effect, and its payer, who has no key, may look for it and retry. */
+/** Checks that the request had no effect, and that the payer, who has no key, can check that and retry. */
 async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
   const { token } = request.payer;
@@ -171,7 +171,7 @@ async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promi
   expect((await ask(request)).status).toBe(201);
   expect(await readPaid(stack, request)).toEqual({ ...wholly, keys: 0 });
 }
-/** It has no effect until it is repeated under its key. */
+/** Checks that the request had no effect until it is repeated under its key. */
 async function expectMadeWhenRepeated(request: BalanceRequest, key: string, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
   expect(answer.body.message).toContain('Idempotency-Key');
@@ -190,7 +190,7 @@ describe('A payment whose statement reaches the database after its request was a
     async (_, way) => {
       const request = await way.build(stack);
       const [answer] = await stall([request]);
-      await expectNotMade(request, must(answer, 'it was answered'));
+      await expectNotMade(request, must(answer, 'the request was answered'));
     },
     120_000,
   );
@@ -201,7 +201,7 @@ describe('A payment whose statement reaches the database after its request was a
       const request = await way.build(stack);
       const key = freshKey();
       const [answer] = await stall([request, key]);
-      await expectMadeWhenRepeated(request, key, must(answer, 'it was answered'));
+      await expectMadeWhenRepeated(request, key, must(answer, 'the request was answered'));
     },
     120_000,
   );
@@ -211,8 +211,8 @@ describe('A payment whose statement reaches the database after its request was a
     const contribution = await wayOf('a contribution to a circle').build(stack);
     const key = freshKey();
     const [unkeyed, keyed] = await stall([donation], [contribution, key]);
-    await expectNotMade(donation, must(unkeyed, 'it was answered'));
-    await expectMadeWhenRepeated(contribution, key, must(keyed, 'it was answered'));
+    await expectNotMade(donation, must(unkeyed, 'the request was answered'));
+    await expectMadeWhenRepeated(contribution, key, must(keyed, 'the request was answered'));
   }, 120_000);
 });
 

@@ -9,7 +9,7 @@ let stack: TimeSkippingStack;
 let payer: BuiltUser;
 let sandbox = '';
 let refuses = true;
-/** A provider whose payment methods cannot be expired for a while, because a payment is pending. */
+/** A provider that temporarily cannot expire payment methods, because a payment is pending. */
 const proxy = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);

@@ -127,10 +127,10 @@ describeInBrowser('A payer who returns from a wallet', () => {
     const page = await open(placeOf(id));
     await atSandbox('pay', payment_code);
     await paymentWhen(id, 'succeeded');
-    await page.getByRole('link', { name: 'Look again' }).click();
+    await page.getByRole('link', { name: 'Check again' }).click();
     await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
     expect(await page.locator('script').count()).toBe(0);
-    expect(await page.getByRole('link', { name: 'Look again' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Check again' }).count()).toBe(0);
   });
 });
 
@@ -152,7 +152,7 @@ describeInBrowser('The page', () => {
     for (const id of [newId(), 'x', '%00', '1%20or%201=1']) {
       const { status, body } = await stack.get(`/paid/${id}`);
       expect([id, status]).toEqual([id, 404]);
-      expect(String(body)).toContain('There is no such payment');
+      expect(String(body)).toContain('Payment not found');
     }
     expect((await stack.post(`/paid/${newId()}`, {})).status).toBe(405);
   });

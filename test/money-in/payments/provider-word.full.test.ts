@@ -6,7 +6,7 @@ import { itInFull } from '../../support/full.ts';
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 
-/** The product concludes from the provider's statuses only what they prove. */
+/** Our system concludes from the provider's statuses only what they prove. */
 let stack: TimeSkippingStack;
 let payer: BuiltUser;
 beforeAll(async () => {

@@ -62,7 +62,7 @@ describe('The schedules', () => {
           () => true,
           () => false,
         );
-    // If the last one exists, all do.
+    // If the last schedule exists, all do.
     const lost = casesOf(schedules, ({ scheduleId }, index) => index === 0 || scheduleId === last);
     const lastWasThere: boolean[] = [];
     const beginAnew = async () => {

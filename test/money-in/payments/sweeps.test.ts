@@ -16,7 +16,7 @@ let payer: BuiltUser;
 beforeAll(async () => {
   stack = await startStack({ own: true, worker: true, sandbox: true });
   payer = await buildIndividual(stack);
-  // The worker also sweeps by its schedules.
+  // The worker's schedules also run sweeps.
   await pauseSchedules(stack);
 }, 60_000);
 afterAll(() => expectChecksEmpty(stack));
@@ -36,7 +36,7 @@ const orderWhen = (id: string, status: string) =>
     async () => (await stack.get(`/v1/payments/orders/${id}`, { token: payer.token })).body.data.status,
     (now) => now === status,
   );
-/** A port that records its calls. */
+/** Workflows that record the calls to them. */
 function recorder() {
   const woken: string[] = [];
   return { woken, wake: async (id: string) => void woken.push(id) };
@@ -56,7 +56,7 @@ const oneRow = (id: string) => `select '${id}'::uuid as id, now() - interval '1 
 
 const planted = (rows: number) => `select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id,
   now() - interval '1 hour' as since from generate_series(1, ${rows}) n`;
-/** A sweep in an activity with this time-out. */
+/** Runs a sweep in an activity with this time-out. */
 const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id: string, _error: unknown) => {}) => {
   const endsAt = performance.now() + ms;
   const woken = await withinLimit({ endsAt, askUntil: endsAt }, () => sweepRows(stack.em(), sweeps, failed));
@@ -83,14 +83,14 @@ describe('A sweep', () => {
       stack
         .em()
         .execute<{ id: string }[]>(`select subject_id as id from sweep_looks where kind = 'decision' and ${having}`);
-    // Of 100 claimed at first, 50 are woken at once; after them, fewer than 12 s are left.
+    // Of 100 rows claimed at first, 50 are woken at once; after that, less than 12 s remain.
     const slow = await sweepWithin(15_000, [{ kind: 'decision', due: planted(100), wake: slowly }], failsNever);
     expect(slow).toEqual({ woken: woken.length, leftMs: expect.any(Number) });
     expect(slow.leftMs).toBeGreaterThan(0);
     expect(woken.length).toBeLessThanOrEqual(50);
     expect((await looks('look_again_at > now()')).map(({ id }) => id).toSorted()).toEqual(woken.toSorted());
     expect(await looks('look_again_at <= now()')).toEqual([]);
-    // Rows checked earlier keep their count, and are due as well.
+    // Rows checked earlier keep their count and are due too.
     await stack.owner().execute("update sweep_looks set looks = 5, look_again_at = now() where kind = 'decision'");
     const again = await sweepWithin(11_000, [{ kind: 'decision', due: planted(100), wake }], failsNever);
     expect(again.woken).toBe(0);
@@ -102,7 +102,7 @@ describe('A sweep', () => {
   });
 
   itInFull(
-    'The sweep completes before its activity times out although a signal hangs, and counts that one as failed',
+    'The sweep completes before its activity times out although a signal hangs, and counts that signal as failed',
     async () => {
       const failed: string[] = [];
       const hanging: Sweep = { kind: 'callback', due: oneRow(newId()), wake: () => new Promise(() => {}) };
@@ -112,7 +112,7 @@ describe('A sweep', () => {
     },
   );
 
-  it('A row that cannot be woken never holds up the next in a sweep', async () => {
+  it('A row that cannot be woken never delays the next in a sweep', async () => {
     const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const failed: string[] = [];
     const hintGatewayPayment = (id: string) =>
@@ -125,9 +125,9 @@ describe('A sweep', () => {
     await orderWhen(bad, 'EXPIRED');
   });
 
-  // More than are claimed at a time, and at most as many as are queried before the first may be queried again.
+  // More than one claim takes, and at most as many as are queried before the first may be queried again.
   const stuckCallbacks = isFullRun() ? 500 : 150;
-  it(`${stuckCallbacks} callbacks that cannot be delivered never hold up the one behind them`, async () => {
+  it(`${stuckCallbacks} undeliverable callbacks never delay the one behind them`, async () => {
     const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const plant = (reference: string, count: number, ago: string) =>
       stack.owner().execute(
@@ -156,7 +156,7 @@ describe('A sweep', () => {
       );
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
-    // And the ones in front of it are not queried again and again.
+    // The callbacks in front of it are not queried again and again.
     expect(failed).toEqual(Array(stuckCallbacks).fill('callback'));
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   });
@@ -188,7 +188,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now()');
   });
 
-  it('An unreadable kind never holds up the next in a sweep, and is reported', async () => {
+  it('An unreadable kind never delays the next in a sweep, and is reported', async () => {
     const { woken, wake } = recorder();
     const kinds: Sweep[] = [
       { kind: 'callback', due: 'select id, since from nowhere', wake },

@@ -11,7 +11,7 @@ import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { waitLongForLocks } from '../../support/wait-long.ts';
 
-/** Balance payments for targets that can be filled: saving goals, and products with a target. */
+/** Balance payments for targets with a limited amount: saving goals, and products with a target. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 waitLongForLocks();
@@ -43,7 +43,7 @@ const buildPayers = (count: number, balance = '1000') =>
   Promise.all(Array.from({ length: count }, () => buildIndividual(stack, { balance })));
 const statuses = (answers: HttpAnswer[]) => answers.map(({ status }) => status);
 
-/** Blocks journals until all requests are in: the later ones queue. */
+/** Blocks journals until all requests have arrived: the later ones queue. */
 async function gathered(asked: (() => Promise<HttpAnswer>)[]): Promise<HttpAnswer[]> {
   const sent: Promise<HttpAnswer>[] = [];
   await stack.owner().transactional(async (tx) => {

@@ -44,7 +44,7 @@ const pay = ({ payer, body = {}, key }: Asked) =>
     { token: payer.token, headers: key === undefined ? {} : { 'idempotency-key': key } },
   );
 
-/** Runs the work while a lock is held, and returns its result. */
+/** Runs the work while a lock is held; returns its result. */
 async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
   const em = stack.owner();
   return em.transactional(async (tx) => {
@@ -56,7 +56,7 @@ async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
 /** Blocks journals: two statements wait for the lock, and later payments queue behind them. */
 const holdJournals = 'lock table journal_keys in share row exclusive mode';
 
-/** How many statements have paid, by the database's own count of each one's writes. */
+/** How many statements have paid, by the database's count of each statement's writes. */
 const statementsOf = async (transactionIds: string[]): Promise<number> => {
   const [row] = await stack
     .em()
@@ -67,8 +67,8 @@ const statementsOf = async (transactionIds: string[]): Promise<number> => {
 };
 
 /**
- * Two payments are sent first, whose statements wait; then the others. Returns the others' answers, and lets all
- * continue.
+ * Sends two payments first, whose statements wait, then the others; then lets all continue. Returns the others'
+ * answers.
  */
 async function gathered(first: [Asked, Asked], others: Asked[]) {
   const sent: Promise<Awaited<ReturnType<typeof pay>>>[] = [];
@@ -78,7 +78,7 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
       await untilLocked(stack, { text: 'pay_from_balance', count: index + 1 });
     }
     for (const asked of others) sent.push(pay(asked));
-    // They have been looked up and are queued, which is not visible outside the process.
+    // They are looked up and queued, which cannot be seen from outside the process.
     await stack.get('/v1/auth/me', { token: payerAt(0).token });
     await stack.get('/v1/transactions', { token: payerAt(0).token });
   });
@@ -138,7 +138,7 @@ describe('Balance payments that arrive together', () => {
     expect(await balanceOf(stack, payerAt(3).accountId)).toBe('1000.0000');
     expect(await balanceOf(stack, payerAt(9).accountId)).toBe('990.0000');
     expect(await balanceOf(stack, cause.accountId)).toBe('50.0000');
-    // The key of a payment that was not executed is free.
+    // An unexecuted payment leaves its key free.
     const keys = await stack.em().execute('select 1 from requests where made is null and refusal is null');
     expect(keys).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe('Balance payments that arrive together', () => {
         { payer: payerAt(2), key },
       ],
     );
-    // Their order of arrival is unknown: of 400, 500 and 500 two are covered.
+    // Their order of arrival is unknown: the balance covers two of 400, 500 and 500.
     expect(answers.map(({ status }) => status).filter((_, index) => index < 2 || index > 4)).toEqual([
       201, 201, 201, 201,
     ]);
@@ -310,7 +310,7 @@ describe('The statement that makes payments in a batch', () => {
     ]);
   });
 
-  it('A batch leaves a payment from an account that another pays into for a transaction of its own, so that its answer has the whole balance', async () => {
+  it('A batch leaves a payment from an account that another one credits to its own transaction, so that its answer has the whole balance', async () => {
     const [first, second] = [payerAt(0), payerAt(1)];
     const chain = [payment(first), payment(second)];
     expect(await outcomesOf(chain, [second.accountId, cause.accountId])).toEqual([
@@ -350,7 +350,7 @@ describe('The statement that makes payments in a batch', () => {
     expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
   });
 
-  it('A batch leaves out payers who are being suspended, or whose organization is; they wait alone', async () => {
+  it('A batch skips payers who are being suspended, or whose organization is; they wait alone', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
     const ofAdmin = { user_type: 'organization', organization_id: admin.organizationId };
     const asked = [payment(payerAt(0)), payment(payerAt(1)), payment(admin, ofAdmin)];

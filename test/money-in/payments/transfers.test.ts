@@ -29,7 +29,7 @@ const transfer = (body: object = {}, from = owner.accountId, token = owner.token
     { token, headers },
   );
 
-describe("A transfer between one's own pockets", () => {
+describe('A transfer between the caller’s own pockets', () => {
   it('A pocket transfer is answered like a balance payment and is one price row with the purpose pocket_transfer', async () => {
     const { status, body } = await transfer();
     expect({ status, body }).toEqual({

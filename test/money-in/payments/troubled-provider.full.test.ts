@@ -7,14 +7,14 @@ import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Top-ups and payouts each, all at once; and as many partners' payments, whose requests wait the longest. */
+/** This many top-ups and payouts each, all at once; and as many partners' payments, whose requests wait longest. */
 const count = isFullRun() ? 100 : 8;
 const collections = 8;
 const amount = 10_000;
 
-/** The answers to the requests of each kind, at the provider's side. */
+/** The provider's answers to the requests of each kind. */
 const faultsMet = { payments: new Map<number, number>(), payouts: new Map<number, number>() };
-/** A request left without an answer. */
+/** A request left unanswered. */
 const nothing = 0;
 let provider = '';
 
@@ -71,9 +71,7 @@ beforeEach(async () => {
 const idIn = ({ body }: HttpAnswer): string | undefined =>
   body.data?.payment_order_id ?? body.data?.id ?? body.error?.details?.payment_id;
 
-/**
- * Each request has its own key, under which it is retried until it is answered; the answers on the way are recorded.
- */
+/** Sends each request under its own key and retries until it is answered; records the answers on the way. */
 async function insistAll(ask: (key: string) => Promise<HttpAnswer>, many = count) {
   const met = new Set<number>();
   const ids = await Promise.all(
@@ -105,7 +103,7 @@ const collect = (key: string) =>
   partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: String(amount) }, key);
 const payOut = (key: string) => partner.post('/payouts', payoutBody({ amount: String(amount) }), key);
 
-/** The provider has each reference once. */
+/** Checks that the provider has each reference once. */
 async function expectOnceAtProvider(what: 'payments' | 'transfers', ids: string[]): Promise<void> {
   const records: { reference_id: string }[] = (await stack.sandbox.get('/sandbox/records')).body[what];
   const wanted = new Set(ids);
@@ -113,10 +111,10 @@ async function expectOnceAtProvider(what: 'payments' | 'transfers', ids: string[
   expect(found.toSorted()).toEqual(ids.toSorted());
 }
 
-/** The next attempt follows within five minutes of the last one, however many have failed. */
+/** The next attempt follows the last within five minutes, however many have failed. */
 const nextAttemptMs = 360_000;
 
-/** Pays as soon as the provider has returned a code; becomes `paid`. */
+/** Pays once the provider has returned a code; waits for `paid`. */
 async function payWhenAsked(read: () => Promise<HttpAnswer>, paid: string): Promise<void> {
   const readData = async () => (await read()).body.data;
   const { payment_code } = await eventually(readData, (payment) => payment?.payment_code != null, nextAttemptMs);
@@ -129,7 +127,7 @@ const endCollection = (id: string) => payWhenAsked(() => partner.get(`/payments/
 
 /**
  * A transfer that the provider does not have is requested again at growing intervals. Each attempt is backdated once,
- * as one that is a day old is not repeated. Before that, two minutes have to pass, with a query about every half
+ * because one that is a day old is not repeated. Before that, two minutes must pass, with a query about every half
  * minute.
  */
 async function endPayout(id: string): Promise<void> {
@@ -152,7 +150,7 @@ async function endPayout(id: string): Promise<void> {
   );
 }
 
-/** Neither proves that nothing was done: the first may have been. */
+/** Neither answer proves that nothing was done: the first request may have been executed. */
 const troubles: [string, object, met: number[]][] = [
   [
     'a third of all requests with 500, another third with 429',
@@ -177,11 +175,11 @@ describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
         insistAll(payOut),
       ]);
       await stack.sandbox.put('/sandbox/faults', {});
-      // Payments and payouts each met every kind of trouble.
+      // Payments and payouts each met every fault.
       const kinds = Object.values(faultsMet);
       expect(kinds.map((met) => wanted.some((status) => met.has(status)))).toEqual([true, true]);
       expect(wanted.filter((status) => kinds.some((met) => met.has(status)))).toEqual(wanted);
-      // Anything else would mean that it was refused.
+      // Anything else would be a refusal.
       for (const { met } of [topUps, collected, payouts]) {
         expect([...met].filter((status) => ![200, 201, 503, 504].includes(status))).toEqual([]);
       }

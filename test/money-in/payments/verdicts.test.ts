@@ -33,7 +33,7 @@ afterAll(() => stack.stop());
 const keys = isFullRun() ? 60 : 2;
 const twins = 8;
 
-/** As a client sends it. */
+/** The body as a client sends it. */
 type AskedPayment = Omit<BalancePaymentRequest, 'amount'> & { amount: number };
 interface Request<Body extends object = object> {
   path: string;
@@ -41,10 +41,10 @@ interface Request<Body extends object = object> {
 }
 const ask = ({ path, body }: Request, payer: BuiltUser, key: string) =>
   stack.post(path, body, { token: payer.token, headers: { 'idempotency-key': key } });
-/** The same through another API, whose payments are batched separately from those of this one. */
+/** Sends the request to another API, whose payments are batched separately from those of this one. */
 async function askAnotherApi({ body }: Request<AskedPayment>, payer: BuiltUser, key: string) {
   const { deps } = stack;
-  const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer is there');
+  const caller = must(await deps.findCaller(await deps.tokens.verify(payer.token)), 'the payer exists');
   const there = { ...deps, payTogether: createPayTogether(deps.orm) };
   const paid = await payAsAsked(
     stack.em(),
@@ -66,7 +66,7 @@ const payment = (
 const openPocket = async ({ token }: BuiltUser): Promise<string> =>
   (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
 
-/** Payments after which a twin would be refused, by what they change: each with the payer's balance before. */
+/** Payments after which a duplicate would be refused, by their effect; each with the payer's balance before. */
 const lastPayments: [name: string, balance: string, build: (payer: BuiltUser) => Promise<Request>][] = [
   [
     'completes a saving goal',
@@ -94,7 +94,7 @@ const lastPayments: [name: string, balance: string, build: (payer: BuiltUser) =>
   ],
 ];
 
-/** Sends the same request many times at once: all get the same answer, and it matches the books. */
+/** Sends the same request many times at once: all get the same answer, which matches the books. */
 async function sendTwins(payer: BuiltUser, request: Request, before: string): Promise<void> {
   const key = freshKey();
   const answers = await Promise.all(Array.from({ length: twins }, () => ask(request, payer, key)));
@@ -202,7 +202,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('A payment delayed with its key determines its retry’s answer, even if only the retry would have been refused', async () => {
+  it('A payment delayed after it has its key determines its retry’s answer, even if only the retry would have been refused', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const request = payment(payer, 'charitable_cause_donate', cause.id);

@@ -115,7 +115,7 @@ it('Account checks cannot be used to discover names: they are limited by partner
   const refused = { status: 429, body: { error: { code: 'REQUEST_RATE_LIMITED' } } };
   await askMore(mostChecksOfAccount - 1);
   expect(await ask('200003')).toMatchObject(refused);
-  // However old the answer is, which is queried again after a day.
+  // However old the answer is; after a day the provider is queried again.
   await stack
     .owner()
     .execute("update bank_account_checks set asked_at = asked_at - interval '24 hours' where partner_id = ?", [own.id]);

@@ -84,7 +84,7 @@ describe('An approver', () => {
     expect({
       'proposed by the inviter': await statusOf(invited, first, second),
       'approved by the inviter': await statusOf(invited, second, first),
-      'proposed by the new one': await statusOf(invited, invited, second),
+      'proposed by the new approver': await statusOf(invited, invited, second),
       'proposed by an invitee of the approver': await statusOf(invited, admitted, second),
       'approved by an invitee of the proposer': await statusOf(invited, second, admitted),
       'proposed by an invitee of an invitee of the approver': await statusOf(ofAdmitted, ofPuppet, first),
@@ -92,7 +92,7 @@ describe('An approver', () => {
     }).toEqual({
       'proposed by the inviter': 403,
       'approved by the inviter': 403,
-      'proposed by the new one': 403,
+      'proposed by the new approver': 403,
       'proposed by an invitee of the approver': 403,
       'approved by an invitee of the proposer': 403,
       'proposed by an invitee of an invitee of the approver': 403,

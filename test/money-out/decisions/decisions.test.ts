@@ -37,7 +37,7 @@ let partner: BuiltPartner;
 let operators: Operators;
 let unknownPayout: () => Promise<string>;
 beforeAll(async () => {
-  // Nothing is requested again by itself, so that decisions do not race with it.
+  // No request is repeated automatically, so that none races with decisions.
   stack = await startStack({
     isImpatient: true,
     worker: true,
@@ -142,7 +142,7 @@ describe('A payout with an unknown outcome', () => {
       Array.from({ length: isFullRun() ? 50 : 10 }, () => approve(stack, operators, id)),
     );
     for (const { status, body } of answers) {
-      // On a busy machine some wait too long behind the others and get a 503: they have changed nothing.
+      // On a busy machine some wait too long behind the others and get a 503, without effect.
       if (status === 503) expect(body.message).toContain('try again');
       else if (status === 200) expect(body.data.status).toBe('carried_out');
       else
@@ -428,7 +428,7 @@ describe('Decisions by one person', () => {
     await sweep();
     expect(await read(id)).toMatchObject({ status: 'pending' });
     expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'pending' });
-    // Now a second person is needed, and enough.
+    // Now a second person is needed.
     expect((await approve(stack, operators, id)).body.data).toMatchObject({ status: 'carried_out' });
   });
 });
@@ -439,7 +439,7 @@ describe('An approved decision', () => {
     const evidence = { provider: { says: 'not known' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence });
     await sweep();
-    // It may be in flight: it is checked a minute later.
+    // It may be in flight, so it is checked a minute later.
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: operators.approver.id });
     await withoutTriggers(stack, "update decisions set approved_at = now() - interval '2 minutes' where id = ?", [id]);
     await Promise.all([sweep(), sweep()]);

@@ -50,14 +50,14 @@ async function buildReceipt({ accountId, token }: BuiltUser): Promise<string> {
 }
 const failing = (payout_id: string) => ({ kind: 'settle_payout', payout_id, outcome: 'failed' });
 
-/** Approves, and does not wait for the answer. */
+/** Approves without waiting for the answer. */
 const approving = (id: string) => approve(stack, operators, id).catch(() => null);
 const untilApproved = (id: string) =>
   eventually(
     () => stack.em().execute<unknown[]>('select 1 from decisions where id = ? and approved_by is not null', [id]),
     (rows) => rows.length === 1,
   );
-/** Each way to die, with decisions about a payout and a receipt under way. */
+/** Each way to die, with decisions about a payout and a receipt in progress. */
 const deaths: [string, (ending: string, crediting: string) => Promise<unknown>][] = [
   [
     'right after its commit',

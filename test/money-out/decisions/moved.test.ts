@@ -16,7 +16,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, buildRestingPayout, readPayout } from '../payouts/build-payouts.ts';
 
-/** Decisions whose subject, people or outcome has changed in the meantime. */
+/** Decisions whose subject, people or outcome has changed by the time they are carried out. */
 let stack: Stack;
 let superAdmin: BuiltUser;
 let operators: Operators;
@@ -100,7 +100,7 @@ describe('A decision that expires during its approval', () => {
   it('A decision that expires during its approval lapses without a server error', async () => {
     const id = await proposed();
     const owner = stack.owner();
-    // A slow machine, between the check and the row.
+    // Simulates a slow machine between the check and the row.
     await owner.execute(`create function wait_a_while() returns trigger language plpgsql as $$
       begin perform pg_sleep(1.5); return new; end $$`);
     await owner.execute(`create trigger a_slow_machine before update of approved_by on decisions for each row
@@ -117,7 +117,7 @@ describe('A decision that expires during its approval', () => {
 });
 
 describe('An operator who is suspended during a request', () => {
-  /** The API's next request to the provider about a transfer, answered when the test allows it. */
+  /** Holds the API's next transfer query to the provider until the test releases it. */
   function holdTheNextQuestion(): { asked: Promise<void>; answer: () => void } {
     const gateway = stack.deps.gateways.of('xendit');
     const { findTransfer } = gateway;

@@ -7,7 +7,9 @@ import { untilLocked } from '../../support/lock-waits.ts';
 import { type Change, meetChange, suspension } from '../../support/meet-change.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** An approval or proposal counts only if its operator is not suspended when it takes effect, however long that took. */
+/**
+ * An approval or proposal counts only if its operator is not suspended when it takes effect, however long that takes.
+ */
 let stack: Stack;
 let superAdmin: BuiltUser;
 let operators: Operators;
@@ -100,7 +102,7 @@ describe('Executions while the approver’s permission is being revoked', () => 
 
   it('A booking is not posted while the permission is being removed from its approver’s role', async () => {
     const role = await buildRole(stack, { permissions: ['approve-decision'] });
-    // Skips the trigger that would revoke the admission together with the role.
+    // Skip the trigger that would revoke the admission together with the role.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute('update users set role_id = ? where id = ?', [role.id, operators.approver.id]);

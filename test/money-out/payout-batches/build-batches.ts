@@ -13,7 +13,7 @@ export const itemBody = (changes: object = {}) => {
 };
 export const itemsOf = (count: number, changes: object = {}) => Array.from({ length: count }, () => itemBody(changes));
 
-/** A call by another key of a partner, without an idempotency key. */
+/** Calls the API with another key of a partner, without an idempotency key. */
 export type SecondKey = (path: string) => Promise<HttpAnswer>;
 
 const callBy =
@@ -24,7 +24,7 @@ const callBy =
       headers: signatures(secret, { method: 'post', path: `/v1/partners${path}` }),
     });
 
-/** Issues a further key of a partner. */
+/** Issues another key of a partner. */
 export async function buildSecondKey(
   stack: Http,
   partner: BuiltPartner,
@@ -64,7 +64,7 @@ export const batchWhen = (partner: BuiltPartner, id: string, status: string, wit
     withinMs,
   );
 
-/** How often a transfer was requested under each reference. */
+/** How often each transfer was requested, by reference. */
 export async function transfersOfItems(stack: PayoutPlace, ids: readonly string[]): Promise<number[]> {
   const answers = await Promise.all(ids.map((id) => stack.sandbox.get(`/sandbox/records?reference_id=${id}`)));
   return answers.map(({ body }) => body.transfers.length);

@@ -13,7 +13,7 @@ afterAll(() => stack.stop());
 const head = 'external_ref,amount,bank_code,bank_account_number,beneficiary_name';
 const row = (reference: string) => `${reference},20000,BRI,${magicAccount('200001')},"Budi, Santoso"`;
 
-/** Sends a file as a form does. */
+/** Uploads a file as a form does. */
 async function send(
   path: string,
   file: string | Uint8Array<ArrayBuffer>,
@@ -28,12 +28,12 @@ async function send(
 
 const messageOf = async (answer: Response) => ((await answer.json()) as { message: unknown }).message;
 
-it('A batch imported from a file by an operator is released by a key of the partner, and created once per key', async () => {
+it('A batch imported from a file by an operator is approved by a key of the partner, and created once per key', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
   const headers = { authorization: `Bearer ${partner.admin.token}`, 'idempotency-key': freshKey() };
-  // As spreadsheets in Indonesia write it: with a byte order mark, semicolons and empty lines.
+  // The format of spreadsheets in Indonesia: byte order mark, semicolons and empty lines.
   const file = `\uFEFF${[head, row('first'), '', row('second')].join('\r\n').replaceAll(/,(?! )/g, ';')}\r\n;;;;\r\n`;
   const made = await send(path, file, headers, 'payroll-1');
   const text = await made.text();

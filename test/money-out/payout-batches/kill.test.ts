@@ -23,7 +23,7 @@ it('A batch whose worker is killed with -9 while it starts payouts sends each of
       expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject({ status: 200 }),
     );
   }
-  // None dies between its attempt and the request: a payout killed there waits for two minutes.
+  // None dies between attempt and request: a payout killed there would wait for two minutes.
   await eventually(
     async () => (await itemsOfBatch(partner, batches[0]?.id ?? '')).filter(hasSucceeded),
     ({ length }) => length === 1,

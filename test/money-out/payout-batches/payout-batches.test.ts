@@ -39,7 +39,7 @@ const refusal = (status: number, code: string, details?: unknown) => ({
   body: { error: { code, ...(details === undefined ? {} : { details }) } },
 });
 
-it('A batch is created by one key and released by another, and each item becomes a payout sent once', async () => {
+it('A batch is created by one key and approved by another, and each item becomes a payout sent once', async () => {
   const fees = [{ method: 'payout', fixed: '2500', basis_points: 0 }];
   const partner = await buildPayer(stack, { available: '1000000', fees });
   const approve = await buildSecondKey(stack, partner);
@@ -86,7 +86,7 @@ it('A batch is created by one key and released by another, and each item becomes
   const ended = await batchWhen(partner, batch.id, 'completed');
   expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String) });
   const ids = waiting.map(({ id }: { id: string }) => id);
-  // The failed one is also requested once, and its money is released.
+  // The failed payout is also requested once, and its money is released.
   expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
   expect(await readBalance(partner)).toMatchObject({ available: '780000.0000', pending: '0.0000' });
   const after = await itemsOfBatch(partner, batch.id);
@@ -158,7 +158,7 @@ it('A batch is reserved whole or not at all, within every limit and the balance'
   expect(wrong).toEqual([]);
   expect((await partner.get('/payouts')).body.data.total).toBe(0);
   expect(await readBalance(partner)).toMatchObject({ available: '70000.0000', pending: '0.0000' });
-  // A refused batch may be approved once it fits.
+  // A refused batch may be approved once it is within the limits.
   await partner.administer('patch', '', { payouts_enabled: false });
   const { id } = await makeBatch(partner, itemsOf(3));
   expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));
@@ -177,7 +177,7 @@ it('A rejected batch reports every error of every item at once', async () => {
     itemBody({ external_ref: 'twice', amount: 20000 }),
     itemBody({ external_ref: undefined, bank_code: 'NOBANK' }),
     itemBody({ bank_code: 'NOBANK' }),
-    'no item',
+    'no items',
     itemBody({ external_ref: undefined, bank_account_number: '1' }),
     itemBody({ amount: '50.000', bank_account_number: '1' }),
     itemBody({ beneficiary_name: 'x'.repeat(101), amount: '9999' }),
@@ -205,7 +205,7 @@ it('A rejected batch reports every error of every item at once', async () => {
   ]);
   const many = itemsOf(40, { amount: '1' });
   expect((await partner.post('/payout-batches', { items: many })).body.error.details).toHaveLength(40);
-  // What is stored of a refusal is bounded.
+  // The stored part of a refusal is bounded.
   const [stored] = await stack
     .em()
     .execute<{ most: number }[]>(
@@ -223,7 +223,7 @@ it('A rejected batch reports every error of every item at once', async () => {
 describe('A refused batch', () => {
   const path = '/v1/partners/payout-batches';
 
-  it('A refused batch is never created by an earlier request under its key, and leaves the key to the next', async () => {
+  it('A refused batch is never created by an earlier request under its key, and leaves the key free', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const body = { items: itemsOf(1) };
@@ -267,7 +267,7 @@ it('A partner has at most ten open batches; they lapse after 72 hours and are li
   const { rows: before } = await countKeys();
   const tooMany = await partner.post('/payout-batches', { items: itemsOf(1) });
   expect(tooMany).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
-  // A refusal leaves nothing behind, and keys last forever.
+  // A refusal leaves nothing behind; encryption keys would last forever.
   expect((await countKeys()).rows).toEqual(before);
   const [oldest] = made;
   await stack.owner().execute('update payout_batches set lapses_at = now() where id = ?', [oldest?.id]);
@@ -317,7 +317,7 @@ itInFull(
     const partner = await buildPayer(stack, { available: '100000000', limits });
     const { body } = await partner.administer('post', '/keys', { permissions: ['approve-payout'] });
     const { id } = await makeBatch(partner, itemsOf(1000));
-    // Without the workflow, which would send them all: the test measures the transaction.
+    // Run without the workflow, which would send them all: the test measures the transaction.
     const nobody = { wakePayoutBatch: async () => undefined };
     const begun = performance.now();
     await approvePayoutBatch(

@@ -17,7 +17,7 @@ import {
   transferElsewhere,
 } from './build-payouts.ts';
 
-/** Transfers at the provider beyond what a payout requested. */
+/** Transfers at the provider that no payout requested. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -133,7 +133,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     const { reference } = await readPayout(payer, id);
     expect(await readPayout(payer, id)).toMatchObject({ status: 'failed', booked_at: expect.any(String) });
     const { items } = (await payer.get(`/payouts/${id}/timeline`)).body.data;
-    expect(items.at(-1).text).toContain('IDR 100000.0000 was taken from the available balance');
+    expect(items.at(-1).text).toContain('IDR 100000.0000 was debited from the available balance');
     const statement = await stack.get(`/v1/accounts/${payer.account.available}/statement`, { token: token() });
     expect(statement.body.data.postings.at(-1)).toMatchObject({
       kind: 'transfer.booked',

@@ -27,7 +27,7 @@ import {
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
-/** Of IDR 100,000 the bank gets 97,500, and the provider charges 1,000. */
+/** Of IDR 100,000 the bank gets 97,500; the provider charges 1,000. */
 const fees = [
   { method: 'payout', fixed: '2500', basis_points: 0, provider_fixed: '1000', provider_basis_points: 0 },
   { method: 'ewallet', fixed: '0', basis_points: 0 },
@@ -66,7 +66,7 @@ const systemBalances = async () => {
   );
   return { clearing: Number(row?.clearing), cost: Number(row?.cost), loss: Number(row?.loss) };
 };
-/** The changes since they were read. */
+/** The changes since `before` was read. */
 const changeSince = async (before: { clearing: number; cost: number; loss: number }) => {
   const now = await systemBalances();
   return { clearing: now.clearing - before.clearing, cost: now.cost - before.cost, loss: now.loss - before.loss };
@@ -83,7 +83,7 @@ const cancel = async (transfer: string) => {
   });
   expect(status).toBe(200);
 };
-/** A payout that two people failed while the provider had accepted it. */
+/** A payout that two people settled as failed while the provider had accepted it. */
 async function buildEnded(payer: BuiltPartner): Promise<{ id: string; transfer: string }> {
   const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
   await saidOf(id, 'accepted');
@@ -92,7 +92,7 @@ async function buildEnded(payer: BuiltPartner): Promise<{ id: string; transfer: 
   expect(decided).toMatchObject({ status: 'carried_out' });
   return { id, transfer: await transferOf(id) };
 }
-/** A further transfer under a payout's reference, once it has succeeded. */
+/** A second transfer under a payout's reference, once it has succeeded. */
 async function transferTwice(id: string, amount = 97_500): Promise<string> {
   const second = await transferElsewhere(stack, id, '111111', amount);
   await eventually(
@@ -105,7 +105,7 @@ const book = (named: { payout_id: string } | { provider_reference: string }) =>
   decide(stack, operators, { kind: 'book_transfer', ...named });
 const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
 
-// First, as it counts differences.
+// Runs first, because it counts differences.
 describe('Transfers beyond what a payout requested', () => describeBeyondOurs(() => stack));
 
 it('A booked transfer that the bank returns is credited to its source, and is booked again if it left after all', async () => {
@@ -207,7 +207,7 @@ it('A second transfer is booked while its payout is being queried', async () => 
   let approving: Promise<Response> | undefined;
   await stack.owner().transactional(async (asking) => {
     await asking.execute('select from payouts where id = ? for update', [id]);
-    // Once: a deadlock is a 503, after which a client retries.
+    // Sent once: a deadlock is a 503, after which a client retries.
     approving = fetch(`${stack.url}/v1/decisions/${proposed.body.data.id}/approve`, {
       method: 'POST',
       headers: { authorization: `Bearer ${operators.approver.token}` },
@@ -285,7 +285,7 @@ it('A failed payout that the provider sent in another amount is booked at that a
 }, 120_000);
 
 describe('After a restore to before a payout was created', () => {
-  /** The payout created under this key, which now only the provider has. */
+  /** The payout created under this key, which now exists only at the provider. */
   async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
     const { id } = await pay(partner, {}, key);
     await payoutWhen(partner, id, 'succeeded');

@@ -74,7 +74,9 @@ export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: '
 
 export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);
 
-/** Backdates a payout's attempts and the provider's statuses by a number of minutes: the database's clock is real. */
+/**
+ * Backdates a payout's attempts and the provider's statuses by a number of minutes, as the database's clock is real.
+ */
 export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string, minutes: number) =>
   stack.owner().execute(
     `update payout_attempts set sent_at = sent_at - make_interval(mins => ?),
@@ -83,7 +85,7 @@ export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string,
     [minutes, minutes, minutes, payoutId],
   );
 
-/** Where a worker may die in the activities that payouts, withdrawals and refunds share: around each effect. */
+/** Where a worker may die in the activities shared by payouts, withdrawals and refunds: around each effect. */
 export const sharedFailpoints = [
   'send-transfer.before',
   'send-transfer.attempt-written',
@@ -108,8 +110,8 @@ export async function buildUnknownPayout(
 }
 
 /**
- * This many unknown payouts, built at once, as building one is mostly waiting: each call returns the next, and builds
- * one more when none is left.
+ * Creates this many unknown payouts at once, because each mostly waits. Each call of the result returns the next, and
+ * creates another if none is left.
  */
 export async function buildUnknownPayouts(
   stack: PayoutPlace & Pick<Stack, 'em'>,
@@ -121,7 +123,9 @@ export async function buildUnknownPayouts(
   return async () => ready.shift() ?? build();
 }
 
-/** A payout that the provider has accepted but does not complete, and that is not polled: its workflow is lost. */
+/**
+ * A payout that the provider has accepted but does not complete, and that is not polled because its workflow is lost.
+ */
 export async function buildRestingPayout(
   stack: PayoutPlace & Pick<Stack, 'em' | 'deps'>,
   partner: BuiltPartner,
@@ -135,7 +139,7 @@ export async function buildRestingPayout(
   return id;
 }
 
-/** A payout to such an account whose money is reserved and that has no workflow: the test runs its activities. */
+/** Reserves a payout without a workflow: the test runs its activities. */
 export async function reserve(
   stack: PayoutPlace & { deps: { sealer: Sealer } },
   partner: BuiltPartner,
@@ -153,7 +157,7 @@ export async function reserve(
 }
 
 /**
- * A transfer under any reference, of IDR 100,000 by default, as only another user of our key could send it; returns its
+ * Creates a transfer under any reference, of IDR 100,000 by default, as only another user of our key could; returns its
  * id.
  */
 export async function transferElsewhere(

@@ -7,7 +7,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, settleAtProvider } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** A final status from a provider that then stops answering; the activities run without a workflow. */
+/** The provider reports a final status and then stops answering; the activities run without a workflow. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -30,7 +30,7 @@ async function heldPayout(): Promise<string> {
   await ageAttempts(stack, id, 2);
   return id;
 }
-/** The provider completes it, is queried, and stops answering before the status had any effect. */
+/** The provider completes it, is queried, and stops answering before the status has any effect. */
 async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED' | 'REVERSED') {
   await settleAtProvider(stack, id, how);
   await steps.ask(id);
@@ -201,7 +201,7 @@ describe('A contradiction reported after the last check', () => {
     (await stack.em().execute("select 1 from events where resource_id = ? and event = 'PAYOUT_CONTRADICTED'", [id]))
       .length;
   const explain = (id: string) => propose(stack, operators, { kind: 'explain_difference', reconciliation_id: id });
-  /** A difference of this payout, as a comparison of its day found it. */
+  /** A difference of this payout, as the comparison of its day would record it. */
   async function difference(payoutId: string, theirs: string, state = 'open'): Promise<string> {
     const id = newId();
     const side = (status: string) => JSON.stringify({ status, amount: '98000.0000' });
@@ -229,7 +229,7 @@ describe('A contradiction reported after the last check', () => {
     expect(await stuck()).toContain(id);
     expect((await explain(await difference(id, 'failed'))).body.data).toMatchObject({ status: 'carried_out' });
     expect(await stuck()).not.toContain(id);
-    // The same status again is no news; after another status it is.
+    // The same status is not reported again; after another status it is.
     for (let look = 0; look < 2; look += 1) await steps.ask(id);
     expect(await stuck()).not.toContain(id);
     expect(await contradictionsOf(id)).toBe(1);

@@ -83,7 +83,7 @@ describe('While all payouts are on hold', () => {
       refund(partner, payment),
     ]);
     const ids = [payout.id, withdrawal.id, refunded.id];
-    // Each workflow has tried and is on hold.
+    // Each workflow has tried to send and is on hold.
     await eventually(
       () =>
         stack
@@ -162,7 +162,7 @@ describe('While all payouts are on hold', () => {
     const id = await reserve(stack, partner, '111111');
     const held = {
       ...gateway,
-      // Between the attempt, which is stored, and its request.
+      // Runs between the stored attempt and its request.
       requestTransfer: async (...asked: Parameters<typeof gateway.requestTransfer>) => {
         await hold();
         return gateway.requestTransfer(...asked);

@@ -8,7 +8,7 @@ import { type ProcessStack, startProcessStack } from '../../support/processes.ts
 import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
-/** A payout's key is lost with a database, and the worker that continues has not cached it. */
+/** A payout's key is lost with the keys database, and the worker that continues has not cached it. */
 let stack: ProcessStack;
 let partner: BuiltPartner;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ itInFull(
     const id = payoutIdFor(partner.id, key);
     await stack.kill('worker');
     const asked = partner.post('/payouts', payoutBody(), key);
-    // Once it has started, the API has cached the key, and creates no other for the retry.
+    // The API has cached the key by then, and creates no other for the retry.
     const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
     await eventually(
       () => started().catch(() => null),
@@ -61,7 +61,7 @@ itInFull(
     await loseKey(stack, id);
     await stack.restart();
     const refused = { status: 409, body: { error: { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' } } };
-    // A worker that takes longer to start than the request waits leaves it without a verdict.
+    // If the worker starts later than the request's time-out, there is no verdict.
     if ((await asked).status !== 503) expect(await asked).toMatchObject(refused);
     const again = await eventually(
       () => partner.post('/payouts', payoutBody(), key),

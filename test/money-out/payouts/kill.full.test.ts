@@ -25,7 +25,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** In the order in which a payout reaches them: it is resolved once after sending, and again after each query. */
+/** In the order in which a payout reaches them: it is resolved after sending, and again after each query. */
 const failpoints = ['reserve-payout.before', 'reserve-payout.after', ...sharedFailpoints, 'ask-transfer.after'];
 /** Faults of the callbacks during the test. */
 const callbackFaults = {
@@ -38,7 +38,7 @@ const callbackFaults = {
 type CallbackFault = keyof typeof callbackFaults;
 const faults = Object.keys(callbackFaults) as CallbackFault[];
 
-/** Asks until it is answered 200: a client that retries under its key. */
+/** Asks until the answer is 200, like a client that retries under its key. */
 async function payWithPatience(partner: BuiltPartner, digits: string): Promise<string> {
   const key = freshKey();
   const answer = await eventually(
@@ -49,7 +49,7 @@ async function payWithPatience(partner: BuiltPartner, digits: string): Promise<s
   return answer?.body.data.id;
 }
 
-/** Waits until the payout is at rest: final, or pending because the provider does not have it. */
+/** Waits until the payout is final, or pending because the provider does not have it. */
 async function settled(partner: BuiltPartner, id: string): Promise<{ status: string }> {
   return eventually(
     async () => {
@@ -76,14 +76,14 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
   const [taken, never] = await Promise.all([takenId, neverId ?? payWithPatience(partner, '900004')]);
   await settled(partner, taken);
   if ((await transfersOf(stack, taken)).length === 0) {
-    // Killed between its attempt and the request: its outcome stays open until the provider, two minutes later,
-    // does not know it.
+    // Killed between attempt and request: its outcome stays unknown until the provider, two minutes later, does not
+    // have it.
     expect(await readPayout(partner, taken)).toMatchObject({ status: 'pending' });
     await ageAttempts(stack, taken, 2);
   }
   await payoutWhen(partner, taken, 'succeeded', 90_000);
   expect(await transfersOf(stack, taken)).toMatchObject([{ status: 'SUCCEEDED', idempotency_key: taken }]);
-  // The other is never accepted, and its outcome cannot be determined: its money stays reserved.
+  // The other is never accepted, and its outcome stays unknown: its money stays reserved.
   expect(await settled(partner, never)).toMatchObject({ status: 'pending' });
   expect(await transfersOf(stack, never)).toEqual([]);
   expect(await readBalance(partner)).toMatchObject({ balance: '900000.0000', pending: '100000.0000' });
@@ -95,7 +95,8 @@ describe('Payouts without an answer whose worker is killed with -9, two at each 
     'Payouts without an answer whose worker is killed with -9 take the provider’s outcome, and the ledger agrees, callbacks %s',
     async (fault) => {
       await setFaults(stack, callbackFaults[fault]);
-      // Under two of the faults either one waits there, under the others the one whose outcome can be determined.
+      // For two of the faults either payout may wait there, for the others only the one whose outcome can be
+      // determined.
       const isEither = fault === 'shuffled' || fault === 'duplicated';
       const pairs: Pair[] = [];
       for (const failpoint of failpoints.toReversed()) {

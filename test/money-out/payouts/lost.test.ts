@@ -45,7 +45,7 @@ describe('A payout whose workflow is reset to its first task', () => {
       const { client } = stack.deps.workflows;
       const { runId } = await client.workflow.getHandle(`partner-payout/${id}`).describe();
       const handle = client.workflow.getHandle(`partner-payout/${id}`, runId);
-      // Until it is at rest: final, or pending with this status at the provider.
+      // Waits until it is final, or pending with this status at the provider.
       const lastWord = digits === '131313' ? 'accepted' : 'not known';
       const [settled] = await eventually(
         () =>
@@ -66,7 +66,7 @@ describe('A payout whose workflow is reset to its first task', () => {
         requestId: crypto.randomUUID(),
         workflowTaskFinishEventId: first?.eventId ?? null,
       });
-      // It has replayed completely when it is final, or waits for the next query.
+      // It has replayed completely once it is final or waits for the next query.
       await eventually(
         async () => (await client.workflow.getHandle(handle.workflowId, again.runId).fetchHistory()).events ?? [],
         (events) =>

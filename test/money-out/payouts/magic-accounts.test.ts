@@ -16,7 +16,7 @@ import {
 
 let stack: Stack;
 let partner: BuiltPartner;
-/** Payouts that last as long as the provider's time-out; they start before the others. */
+/** Payouts that take until the provider call times out; they start before the others. */
 let unanswered: Record<
   '900003' | '900004' | '900005',
   { partner: BuiltPartner; payout: { id: string; reference: string } }
@@ -29,7 +29,7 @@ beforeAll(async () => {
     partner = await buildWithFee();
     return { partner, payout: await to(digits) };
   };
-  // This one gets a 429 first.
+  // The first request gets a 429.
   await setFaults(stack, { requests: { limit_rate: 1 } });
   const last = await begin('900005');
   await eventually(
@@ -102,7 +102,7 @@ describe('A payout to a sandbox account', () => {
 
   it('A payout to 654321 succeeds and is reversed: the net is returned, the fee is retained', async () => {
     const payout = await to('654321');
-    // It may have been reversed before the first query: then both are booked at once.
+    // If it was reversed before the first query, both are booked at once.
     const { is_final, succeeded_at, finalized_at } = await payoutWhen(partner, payout.id, 'reversed');
     expect(is_final).toBe(true);
     expect(Date.parse(succeeded_at)).toBeLessThanOrEqual(Date.parse(finalized_at));
@@ -152,6 +152,6 @@ describe('A payout to a sandbox account', () => {
     const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
     const texts = body.data.items.map(({ text }: { text: string }) => text);
     expect(texts).toContainEqual(expect.stringContaining('asked to make the transfer'));
-    expect(texts).toContainEqual(expect.stringContaining('the same request was made again, under the same key (2)'));
+    expect(texts).toContainEqual(expect.stringContaining('the same request was repeated under the same key (2)'));
   }, 90_000);
 });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   operator = operators.proposer;
   owner = await buildOwner(stack);
-  // All at once: each lasts as long as the provider's time-out.
+  // All at once, because each takes until the provider call times out.
   [unknown, another] = [(await to('900004')).id, (await to('900004')).id];
   unknownWithdrawal = (await withdraw(stack, owner, { digits: '900004' })).id;
 }, 60_000);
@@ -68,7 +68,9 @@ const refusalOf = async (settling: Promise<unknown>): Promise<string> => {
 };
 const eventsOf = async (payoutId: string, event: string) =>
   (await stack.get(`/v1/events?event=${event}&resource_id=${payoutId}`, { token: operator.token })).body.data.items;
-/** Until operators see it, as the provider was queried and does not have it; old enough to be settled by hand then. */
+/**
+ * Waits until operators see it because the provider does not have it; then makes it old enough to be settled by hand.
+ */
 async function whenUnknown(id: string): Promise<void> {
   await eventually(
     () => stuck(),
@@ -89,7 +91,11 @@ describe('Anyone with access to Temporal', () => {
     ['the name of a colleague', { outcome: 'failed', note, who: randomUUID() }, 'who: unknown field'],
     ['force', { outcome: 'failed', note, force: true }, 'force: unknown field'],
     ['a malformed decision id', { decision_id: 'mine' }, 'decision_id'],
-    ['a decision and an outcome', { decision_id: randomUUID(), outcome: 'failed' }, 'a decision says outcome and note'],
+    [
+      'a decision and an outcome',
+      { decision_id: randomUUID(), outcome: 'failed' },
+      'the decision has the outcome and the note',
+    ],
     ['nothing', undefined, 'outcome'],
   ])('A settlement signalled with %s is rejected before it is written to the history', async (_, settlement, named) => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
@@ -134,7 +140,7 @@ describe('Anyone with access to Temporal', () => {
     expect(await eventsOf(id, 'PAYOUT_SETTLED')).toMatchObject([
       { actor_id: null, data: { outcome: 'failed', note, decision_id: null, provider_says: 'failed' } },
     ]);
-    // The same settlement returns the same answer when its activity is retried; another one is refused.
+    // If its activity is retried, the same settlement returns the same answer; another one is refused.
     const repeat = (settlement: PayoutSettlement) =>
       settlePayout(stack.em(), stack.deps, {
         payoutId: id,
@@ -204,7 +210,7 @@ describe('A callback that contradicts a final payout', () => {
 
 describe('An activity repeated because its result was lost', () => {
   it('An activity repeated because its result was lost returns the webhooks it wrote and did not start', async () => {
-    // No one listens there: the webhook stays pending.
+    // Nothing listens there, so the webhook stays pending.
     const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     const { id } = await pay(payer);
     await payoutWhen(payer, id, 'succeeded');
@@ -261,7 +267,7 @@ describe('GET /v1/payouts/stuck', () => {
     expect(await listed(0)).toBeUndefined();
     await ageAttempts(stack, id, 25 * 60);
     expect(await listed(0)).toMatchObject({
-      reason: 'unknown: the provider took the transfer more than a day ago, and has not ended it',
+      reason: 'unknown: the provider accepted the transfer over a day ago and has not completed it',
       age_seconds: expect.any(Number),
     });
     expect((await listed(59))?.age_seconds).toBeGreaterThanOrEqual(3_600);

@@ -20,7 +20,7 @@ export interface How {
 export function openSteps(stack: Stack) {
   const { sealer } = stack.deps;
   const asked = new Set<string>();
-  /** Whether the sandbox never answers this request, so that its time-out is short. */
+  /** Whether the sandbox never answers this request; its time-out is then short. */
   function isUnanswered({ reference, ...request }: TransferRequest | RefundRequest): boolean {
     const accountNumber = 'accountNumber' in request ? request.accountNumber : '';
     const isFirst = !asked.has(reference);

@@ -20,27 +20,27 @@ const racers = isFullRun() ? 500 : 15;
 const winners = isFullRun() ? 100 : 5;
 
 interface Race {
-  /** Compares the answers to clients with the books. */
+  /** Compares the answers with the books. */
   truth: () => Promise<void>;
   reserved: number;
   refused: { code: string; details: { limit?: string } }[];
 }
 
-/** A payout of the minimum amount, always under the same key. */
+/** Requests a payout of the minimum amount, always under the same key. */
 async function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer & { id: string }> {
   const key = freshKey();
   const answer = await asAKeyedClient(() => partner.post('/payouts', payoutBody({ amount: '10000' }), key));
   return { ...answer, id: payoutIdFor(partner.id, key) };
 }
 
-/** Every answer is true, then and later: a row for each 200, and none for a 422. */
+/** Checks that every answer is and stays true: a row for each 200, and none for a 422. */
 async function expectToldTheTruth(partner: BuiltPartner, answers: { status: number; id: string }[]): Promise<void> {
   const rows = await stack.em().execute<{ id: string }[]>('select id from payouts where partner_id = ?', [partner.id]);
   const told = answers.filter(({ status }) => status === 200);
   expect(rows.map(({ id }) => id).sort()).toEqual(told.map(({ id }) => id).sort());
 }
 
-/** Sends all at once while reading the balance: every reading is consistent. */
+/** Sends all at once while reading the balance; every reading must be consistent. */
 async function race(partner: BuiltPartner): Promise<Race> {
   let racing = true;
   const watching = (async () => {

@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { ageAttempts, buildPayer, readPayout, reserve, setFaults, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** The activities of a payout without its workflow, so that the test decides when each runs. */
+/** The activities of a payout without its workflow: the test decides when each runs. */
 let stack: Stack;
 let partner: BuiltPartner;
 let operators: Operators;
@@ -40,7 +40,7 @@ const stuckReasonOf = async (id: string): Promise<string | undefined> => {
     .data;
   return items.find((item: { payout_id: string }) => item.payout_id === id)?.reason;
 };
-/** The provider's status as another activity has stored it. */
+/** Stores a provider status, as another activity would. */
 async function hear(id: string, said: string, failureCode: string): Promise<void> {
   await stack
     .em()
@@ -62,7 +62,7 @@ describe('Repeated payout requests', () => {
     await ageAttempts(stack, id, 1);
     expect(await steps.ask(id)).toEqual(mayNot);
     expect(await steps.send(id)).toEqual(mayNot);
-    // Old enough, but the answer was received too early: it is queried again.
+    // Old enough, but the answer came too early: the provider is queried again.
     await ageAttempts(stack, id, 1);
     const early = steps.openGateway();
     expect(await steps.send(id, { gateway: early })).toEqual(repeat);
@@ -142,7 +142,7 @@ describe('Repeated payout requests', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('A payout request is never repeated by twins of an activity: they make one attempt', async () => {
+  it('A payout request is never repeated by concurrent runs of an activity: they make one attempt', async () => {
     const id = await to('900005');
     await Promise.all([steps.send(id), steps.send(id), steps.send(id)]);
     expect(await steps.madeOf(id)).toBe(1);
@@ -172,11 +172,11 @@ describe('Repeated payout requests', () => {
     expect(await steps.send(id, { gateway })).toEqual({ said: 'request differs' });
     expect([gateway.requests, await steps.madeOf(id)]).toEqual([0, 1]);
     expect(await stuckReasonOf(id)).toBe(
-      'unknown: the transfer was requested, and that request can no longer be made again, or read',
+      'unknown: the transfer was requested, but the request can no longer be repeated or decrypted',
     );
     const { items } = (await partner.get(`/payouts/${id}/timeline`)).body.data;
     expect(items.at(-1).text).toBe(
-      'The outcome is unknown: the transfer was requested, and that request can no longer be made again.',
+      'The outcome is unknown: the transfer was requested, and that request can no longer be repeated.',
     );
     await expect(
       stack.owner().execute('update payouts set request_digest = ? where id = ?', ['0'.repeat(64), id]),
@@ -192,13 +192,13 @@ describe('Repeated payout requests', () => {
     await setFaults(stack, {});
     expect(await steps.send(id, { sealer })).toEqual({ said: 'request differs' });
     expect(await stuckReasonOf(id)).toBe(
-      'unknown: the request is no longer the one that was asked for, or cannot be read any more; nothing is sent',
+      'unknown: the request differs from the first one, or can no longer be decrypted; nothing is sent',
     );
     const { items, next } = (await partner.get(`/payouts/${id}/timeline`)).body.data;
-    expect(items.at(-1).text).toBe('The transfer can no longer be requested as it was asked for: nothing is sent.');
+    expect(items.at(-1).text).toBe('The transfer can no longer be requested as first prepared; nothing is sent.');
     expect(next).toEqual({
       at: null,
-      text: 'Nothing was sent to the provider, and nothing is: our operators look into it. The money stays reserved.',
+      text: 'Nothing was sent, and nothing will be; our operators are investigating. The money stays reserved.',
     });
     expect(await steps.ask(id, { sealer })).toEqual({ said: 'request differs' });
     expect([await steps.madeOf(id), await transfersOf(stack, id)]).toEqual([0, []]);
@@ -231,7 +231,7 @@ describe('Repeated payout requests', () => {
 });
 
 describe('A worker paused between storing its attempt and the request', () => {
-  /** Its request is held at the last moment before it would be stored. */
+  /** Holds its request just before it would be stored. */
   async function stopped(id: string) {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -249,7 +249,7 @@ describe('A worker paused between storing its attempt and the request', () => {
     return { gateway, sent, goOn };
   }
 
-  it('A paused worker never sends when it resumes if its twin has asked and sent in the meantime', async () => {
+  it('A paused worker never sends when it resumes if another run has asked and sent in the meantime', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 2);
@@ -271,7 +271,7 @@ describe('A worker paused between storing its attempt and the request', () => {
     goOn();
     expect(await sent).toEqual({ said: 'unsent' });
     expect(gateway.requests).toBe(0);
-    // Nothing had been sent: it is sent as if for the first time.
+    // Nothing was sent before: it is sent as if for the first time.
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   });
 
@@ -290,7 +290,7 @@ describe('A worker paused between storing its attempt and the request', () => {
 describe('A refusal', () => {
   it('A refusal of a repeated request never fails a payout: the first may still be executed, and people decide', async () => {
     const id = await to('121212');
-    // The query before the request is answered, the request is not.
+    // The query before the request is answered; the request is not.
     const gateway = steps.openGateway({
       ...unlimited,
       take: async ({ follows }) => {
@@ -409,7 +409,7 @@ describe('A payout whose attempt a restore has lost', () => {
 });
 
 describe('The first request, while the call quota is low', () => {
-  /** Its calls on a budget that allows a query and its follow-up. */
+  /** Its calls, on a budget that allows a query and its follow-up. */
   async function build(question: 0 | 60_000) {
     const id = await to('111111');
     const taken: boolean[] = [];

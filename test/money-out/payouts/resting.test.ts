@@ -63,12 +63,12 @@ describe('A payout that the provider defers for an hour', () => {
     const { items } = (await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: operators.proposer.token }))
       .body.data;
     expect(items).toContainEqual(
-      expect.objectContaining({ payout_id: id, reason: 'unknown: the provider cannot be reached; nothing was sent' }),
+      expect.objectContaining({ payout_id: id, reason: 'unknown: the provider is unreachable; nothing was sent' }),
     );
     const texts = (await partner.get(`/payouts/${id}/timeline`)).body.data.items.map(
       ({ text }: { text: string }) => text,
     );
-    expect(texts).toContain('The provider could not be asked, or did not take the request: nothing was sent yet.');
+    expect(texts).toContain('The provider was unreachable or did not accept the request. Nothing has been sent yet.');
     expect(texts).not.toContain('The provider was asked to make the transfer.');
     const settling = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
     expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
@@ -93,7 +93,7 @@ it('A payout that two people failed while the provider is silent is listed until
     const { items } = (await stack.get(path, { token: operators.proposer.token })).body.data;
     return items.find(({ payout_id }: { payout_id: string | null }) => payout_id === id)?.reason;
   };
-  expect(await listed()).toMatch(/^unheard, and ended as failed/);
+  expect(await listed()).toMatch(/^settled as failed, outcome unreported/);
   const waiting = (await readBacklog(stack.em())).find(({ what }) => what === 'contradicted_payouts');
   expect(waiting?.rows).toBeGreaterThan(0);
   await setFaults(stack, {});

@@ -8,7 +8,7 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 import { ageAttempts, buildPayer, readBalance, readPayout, reserve, transfersOf } from './build-payouts.ts';
 import { openSteps } from './payout-steps.ts';
 
-/** Two people settle a payout while the same request is sent once more: it has one outcome. */
+/** Two people settle a payout while its request is repeated: it has one outcome. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   partner = await buildPayer(stack, { available: '10000000' });
 });
 
-/** Races, ten at a time: more would wait for connections and time out. */
+/** Races, run ten at a time: more would wait for connections and time out. */
 const racers = isFullRun() ? 50 : 4;
 const atOnce = Math.min(racers, 10);
 
@@ -33,7 +33,7 @@ interface Contested {
   decisionId: string;
 }
 
-/** Its first request was lost, so that it may be sent again; and two people have decided its outcome. */
+/** A payout whose first request was lost, so that it may be repeated, and whose outcome two people have decided. */
 async function contested(outcome: 'failed' | 'succeeded' = 'failed'): Promise<Contested> {
   const id = await reserve(stack, partner, '900005');
   expect((await steps.send(id)).said).toBe('silent');
@@ -52,7 +52,7 @@ const settle = ({ id, decisionId }: Contested) => {
 const stateOf = async (decisionId: string) =>
   (await stack.em().execute<[{ status: string }]>('select status from decisions where id = ?', [decisionId]))[0].status;
 
-/** The outcome once the transfer has been queried: at the bank, in the books, and in the answers to people. */
+/** The outcome once the transfer has been queried: at the bank, in the books, and as returned to people. */
 async function outcomeOf({ id, decisionId }: Contested): Promise<{ sent: boolean; status: string; decision: string }> {
   await eventually(
     () => steps.askAndResolve(id),
@@ -124,7 +124,7 @@ describe('A payout settled by operators while its request is repeated', () => {
       for (const payout of payouts) {
         const outcome = await outcomeOf(payout);
         if (outcome.sent) sent += 1;
-        // A decision that was approved after the bank's final status has lapsed.
+        // A decision approved after the bank's final status has lapsed.
         const decision = expect.stringMatching(/^(refused|lapsed)$/);
         expect(outcome).toEqual(outcome.sent ? { ...asSent, decision } : asSettled);
       }

@@ -41,7 +41,7 @@ const detailsOf = async (id: string): Promise<string> => {
   const metadata = await handleOf(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
   return metadata.currentDetails;
 };
-/** The whole month in the full run. */
+/** A month in the full run. */
 const days = isFullRun() ? 30 : 7;
 
 describe('A payout without a callback', () => {

@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 /**
- * This many payouts of a day, whose owner has no others: of a partner, including refunds by transfer, or withdrawals
- * including disbursements.
+ * Inserts this many payouts of a day; returns their owner, who has no others: a partner (including refunds by transfer)
+ * or a person (withdrawals including disbursements).
  */
 type Plant = (count: number) => Promise<string>;
 
@@ -60,7 +60,7 @@ describe.each(owners)('Limit tallies of %s', (_, plant, counted) => {
     await recountTallies(stack);
     await stack.owner().execute('analyze payouts, withdrawals, payout_tallies');
     const edges = await stack.owner().transactional(async (tx) => {
-      // A thousand sums take their time on a busy machine.
+      // A thousand sums take a while on a busy machine.
       await tx.execute("set local statement_timeout = '60s'");
       return tx.execute<{ wrong: number; edges: number }[]>(
         `with mine as materialized (select p.status, p.amount, p.created_at from payouts p where ${counted}),

@@ -32,7 +32,7 @@ const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
 const timelineOf = async (id: string): Promise<Timeline> => (await partner.get(`/payouts/${id}/timeline`)).body.data;
 const textsOf = async (id: string) => (await timelineOf(id)).items.map(({ text }) => text);
 const nextOf = async (id: string) => (await timelineOf(id)).next;
-/** ISO 8601: a number of milliseconds after an instant in a payout's rows. */
+/** ISO 8601: a number of milliseconds after a time in a payout's rows. */
 const instantOf = async (column: string, id: string, afterMs: number): Promise<string> => {
   const rows = await stack.em().execute<Record<string, string>[]>(`select ${column} = ?`, [id]);
   const [instant = ''] = Object.values(rows[0] ?? {});
@@ -40,7 +40,7 @@ const instantOf = async (column: string, id: string, afterMs: number): Promise<s
 };
 const limit = (seconds: number) => setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: seconds } });
 const unsentPayouts = async () => (await readBacklog(stack.em())).find(({ what }) => what === 'unsent_payouts')?.rows;
-/** Backdates a reservation by 61 minutes, which nothing else may do. */
+/** Backdates a reservation by 61 minutes, which triggers otherwise forbid. */
 async function ageReservation(id: string): Promise<void> {
   await withoutTriggers(stack, "update payouts set created_at = created_at - interval '61 minutes' where id = ?", [id]);
   await recountTallies(stack);
@@ -71,10 +71,10 @@ describe('The timeline of a payout', () => {
     const { items, next } = await timelineOf(id);
     // The provider's callback may arrive later.
     expect(items.filter(({ type }) => type === 'provider').at(-1)?.text).toBe(
-      'After its end the provider says "failed" of the transfer: the payout stays succeeded, and no money moved for it.',
+      'After the final status the provider reported the transfer as "failed": the payout stays succeeded, and no money moved.',
     );
-    expect(JSON.stringify(items)).not.toContain('The provider says that the transfer failed');
-    expect(next).toEqual({ at: null, text: expect.stringContaining('our operators look into it') });
+    expect(JSON.stringify(items)).not.toContain('The provider reports that the transfer failed');
+    expect(next).toEqual({ at: null, text: expect.stringContaining('our operators are investigating') });
   });
 
   it('A payout’s timeline says that the provider gave no reason for a failure, and explains its code', async () => {
@@ -109,7 +109,7 @@ describe('The next step of a payout', () => {
     expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 60_000 });
     expect(await nextOf(id)).toEqual({
       at: await instantOf('asked_at from payouts where id', id, 60_000),
-      text: 'Nothing was sent to the provider yet; the transfer is sent then. The money stays reserved.',
+      text: 'Nothing has been sent to the provider yet; the transfer is sent then. The money stays reserved.',
     });
   });
 
@@ -118,7 +118,7 @@ describe('The next step of a payout', () => {
     await steps.send(id);
     await steps.ask(id);
     const again =
-      /^The provider is asked again; if it still does not know the transfer, the same request is made again under the same key(, in (\d+) seconds at the earliest)?\. The money stays reserved\.$/;
+      /^The provider is asked again; if it still does not know the transfer, the same request is repeated under the same key(, in (\d+) seconds at the earliest)?\. The money stays reserved\.$/;
     const [, , seconds] = again.exec((await nextOf(id))?.text ?? '') ?? [];
     expect(Number(seconds)).toBeGreaterThan(60);
     expect(Number(seconds)).toBeLessThanOrEqual(120);

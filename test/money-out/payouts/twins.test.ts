@@ -11,9 +11,9 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { addBankAccount, buildOwner, someKey, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
-/** Clients that request the same payout at once, each at another API. */
+/** Clients that request the same payout at once, each through another API. */
 let stack: Stack;
-/** A second API, a process of its own: it shares nothing with the first but the database and Temporal. */
+/** A second API process: it shares only the database and Temporal with the first. */
 let second: Part;
 let apis: Http[];
 let partner: BuiltPartner;

@@ -43,7 +43,7 @@ const rowsOf = (ids: string[], which = 'true') =>
     );
 
 it('A payout, a withdrawal and a refund whose outcome was unknown take the outcome that the provider reports later, once', async () => {
-  // It executes requests, and neither answers nor lists them.
+  // The provider executes requests, but neither answers nor lists them.
   await setFaults(stack, { listing: { lag_ms: 3_600_000 } });
   const made = await Promise.all(
     (['SUCCEEDED', 'FAILED'] as const).flatMap((outcome) =>

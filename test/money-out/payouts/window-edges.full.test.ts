@@ -9,7 +9,7 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 import { addBankAccount, ask, buildOwner, someKey } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, generous, payoutBody } from './build-payouts.ts';
 
-/** Limits over the last hour or the last 24 hours, and requests that race at the end of such a window. */
+/** Limits over the last hour or 24 hours, and requests that race at the end of such a window. */
 const slots = isFullRun() ? 8 : 4;
 const racers = isFullRun() ? 8 : 4;
 /** IDR of each withdrawal: together they reach the daily limit. */
@@ -23,7 +23,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 interface Limited {
-  /** One more. */
+  /** Requests another payout. */
   ask(): Promise<HttpAnswer>;
   /** Selects the rows that count. */
   where: string;
@@ -38,7 +38,7 @@ const payouts = async (limits: object): Promise<Limited> => {
     whose: partner.id,
   };
 };
-/** The first represents the others: one function counts them all, and `tallies` covers its boundaries. */
+/** The first represents the others: one function counts them all, and `tallies` covers the boundaries. */
 const windows: [string, string, Build][] = [
   [
     'the amount of withdrawals in 24 hours',
@@ -59,7 +59,7 @@ const windows: [string, string, Build][] = [
 const isMade = ({ status }: HttpAnswer) => status === 200 || status === 201;
 
 describe.each(casesOf(windows))('At the end of the window of %s', (_, window, build) => {
-  it('At the end of a limit’s window, exactly as many payouts are accepted as leave it, none before that instant', async () => {
+  it('At the end of a limit’s window, exactly as many payouts are accepted as leave it, none before that moment', async () => {
     const limited = await build();
     const rows = () =>
       stack
@@ -70,7 +70,7 @@ describe.each(casesOf(windows))('At the end of the window of %s', (_, window, bu
     for (let made = 0; made < slots; made += 1) expect(isMade(await limited.ask())).toBe(true);
     const old = await eventually(rows, (found) => found.every(({ status }) => status !== 'pending'));
     expect(old).toHaveLength(slots);
-    // They leave the window one after another, from three seconds on; the last two at the same instant.
+    // They leave the window one after another, from three seconds on; the last two at the same moment.
     for (const [place, { id }] of old.entries()) {
       const after = `${3_000 + 700 * Math.min(place, slots - 2)} milliseconds`;
       for (const table of ['payouts', 'withdrawals']) {
@@ -94,7 +94,7 @@ describe.each(casesOf(windows))('At the end of the window of %s', (_, window, bu
     expect([...statuses].filter((status) => ![200, 201, 400, 422].includes(status))).toEqual([]);
     expect(made).toBe(slots);
     expect(isMade(await limited.ask())).toBe(false);
-    // No window that ends with one of them contains more than its limit. Instants are stored by the millisecond.
+    // No window that ends with a payout contains more than its limit. Times are stored by the millisecond.
     const crowded = await stack.em().execute<object[]>(
       `select one.id, count(*)::int as within from payouts one
          join payouts other on other.created_at between one.created_at - ?::interval + interval '1 millisecond' and one.created_at

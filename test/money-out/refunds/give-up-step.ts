@@ -4,7 +4,7 @@ import type { Dependencies } from '../../../src/wiring/dependencies.ts';
 /** gRPC's status. */
 const notFound = 5;
 
-/** As Temporal does by itself, but later: the activity of a dead worker has failed, and the next worker retries it. */
+/** Fails the activity of a dead worker, so that the next worker retries it; Temporal does the same, but later. */
 export async function giveUpStep(
   { deps: { workflows } }: { deps: Pick<Dependencies, 'workflows'> },
   workflowId: string,

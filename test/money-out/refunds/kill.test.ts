@@ -31,8 +31,8 @@ const ways = [
 type Answer = Awaited<ReturnType<typeof askRefund>> | null;
 const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ...way] as const));
 /**
- * In the shorter run its own failpoints and a wallet's request: `withdrawals/kill` covers the failpoints of all
- * payouts.
+ * The shorter run covers refunds' own failpoints and a wallet's request: `withdrawals/kill` covers the failpoints of
+ * all payouts.
  */
 const chosen = isFullRun()
   ? cases
@@ -59,7 +59,7 @@ it('Refunds whose worker is killed with -9, each at another step, are each sent 
   for (const { failpoint, one, paymentId, asking } of asked) {
     const made = (await asking)?.body.data;
     if (failpoint === 'send-transfer.attempt-written') {
-      // Killed between its record and the request: nothing was sent, which is known two minutes later.
+      // Killed between its record and the request: nothing was sent, as the provider confirms two minutes later.
       await eventually(
         () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [made.id]),
         ([row]) => row?.word === 'not known',
@@ -105,7 +105,7 @@ itInFull(
       ([row]) => (row?.asks ?? 0) > (before?.asks ?? 0),
       60_000,
     );
-    // A second request would follow the answer within the same activity of its workflow.
+    // A second request would follow the answer within the same activity.
     const { client } = stack.deps.workflows;
     await eventually(
       async () => (await client.workflow.getHandle(`payment-refund/${id}`).describe()).raw.pendingActivities ?? [],

@@ -38,7 +38,7 @@ const saidOf = (id: string, word: string) =>
 const makeAfterAll = (id: string) =>
   stack.sandbox.post('/sandbox/refunds/settle', { reference_id: id, status: 'SUCCEEDED' });
 
-/** A refund to the wallet, in full by default, that failed and that the provider has paid after all. */
+/** A refund to the wallet, in full by default, that failed and that the provider paid after all. */
 async function buildMadeAfterAll(paymentId: string, amount?: string) {
   const failed = await refund(partner, paymentId, amount === undefined ? {} : { amount });
   expect(failed.bank_code).toBeNull();
@@ -120,7 +120,7 @@ describe('A failed refund that was paid after all', () => {
     const booking = { kind: 'book_transfer', payout_id: first.id };
     expect(await decide(stack, await buildOperators(stack), booking)).toMatchObject({ status: 'carried_out' });
     const { items } = (await partner.get(`/payments/${paymentId}/timeline`)).body.data;
-    expect(items.map(({ text }: { text: string }) => text).join()).toContain('was made all the same');
+    expect(items.map(({ text }: { text: string }) => text).join()).toContain('was paid after all');
   }, 120_000);
 
   it('A refund waiting for the partner’s lock is refused if the provider reports at the same time that an earlier one was paid after all', async () => {
@@ -203,7 +203,10 @@ describe('A failed refund that was paid after all', () => {
 });
 
 describe('A refund above the paid amount whose request a restore has lost', () => {
-  /** One by transfer that the bank has, whose attempt is lost; another, to the wallet, was paid after all. */
+  /**
+   * Two refunds: one by transfer that the bank has but whose attempt is lost; one to the wallet that was paid after
+   * all.
+   */
   async function buildForgotten() {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
@@ -251,7 +254,7 @@ describe('Money that may have reached the wallet', () => {
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
       await buildEndedByPeople(paymentId);
-      // The provider does not have it, so that it no longer counts; the whole is refunded to the wallet again.
+      // The provider does not have it, so it no longer counts; the whole payment is refunded to the wallet again.
       expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '900004.0000', bank_code: null });
     },
     120_000,
@@ -333,7 +336,7 @@ itInFull(
     expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
     expect(await readRefund(partner, lost)).toMatchObject({ status: 'failed', failure_code: 'SETTLED_BY_OPERATOR' });
     expect((await readBalance(partner)).available).toBe(available);
-    // Operators failed it, not the provider: the wallet may have been paid.
+    // Operators settled it as failed, not the provider: the wallet may have been paid.
     await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
     const next = await refund(partner, paymentId, { amount: '1000', ...toBank() });
     expect(next.bank_code).toBeNull();

@@ -71,7 +71,7 @@ describe('A refund to the wallet that paid', () => {
     });
     const told = await partner.get(`/payments/${paymentId}/refunds/${created.id}/timeline`);
     const texts = told.body.data.items.map(({ text }: { text: string }) => text);
-    expect(texts).toContain('The provider was asked to give the money back to the wallet that paid.');
+    expect(texts).toContain('The provider was asked to return the money to the wallet that paid.');
     expect(texts.join(' ')).not.toContain('transfer');
     expect(await atProvider(stack, created.id)).toMatchObject({
       refunds: [{ status: 'SUCCEEDED', amount: 2_000_000, idempotency_key: created.id, channel_code: 'DANA' }],

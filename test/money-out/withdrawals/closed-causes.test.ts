@@ -29,7 +29,7 @@ async function buildCause(): Promise<Case> {
   return { owner, causeId };
 }
 
-/** Disburses this much and waits until it has reached the bank; returns its id. */
+/** Disburses this much and waits until it has reached the bank; returns the disbursement's id. */
 async function disburse({ owner, causeId }: Case, amount: string): Promise<string> {
   const bank_account_id = await addBankAccount(stack, owner);
   const body = { bank_account_id, amount, cause_id: causeId, purpose_note: 'Two pumps and their pipes' };

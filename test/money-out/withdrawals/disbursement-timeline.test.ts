@@ -29,7 +29,7 @@ const age = ({ decisionId }: WaitingDisbursement, days: number) =>
     days,
     decisionId,
   ]);
-const asked = 'Two people of the platform have to approve it; nothing is sent before that.';
+const asked = 'Two of our operators must approve it before it is sent.';
 
 it('The timeline of a disbursement waiting for approval shows its cause and when the decision is due', async () => {
   const it = await buildWaitingDisbursement(stack);
@@ -44,7 +44,7 @@ it('The timeline of a disbursement waiting for approval shows its cause and when
     ]);
   expect(next).toEqual({
     at: new Date(row.at).toISOString(),
-    text: 'Two people of the platform decide about it; without their approval by then it fails. The money stays reserved.',
+    text: 'Two of our operators decide about it; without their approval by then it fails. The money stays reserved.',
   });
 });
 
@@ -52,10 +52,10 @@ it('The timeline of a disbursement approved six days later shows both approvals 
   const it = await buildWaitingDisbursement(stack);
   await age(it, 6);
   await decide(it, 'approve', approvers[0]);
-  expect(await decisionOf(it)).toEqual([asked, 'The first of two people of the platform approved it.']);
+  expect(await decisionOf(it)).toEqual([asked, 'The first of two operators approved it.']);
   await decide(it, 'approve', approvers[1]);
   await withdrawalWhen(stack, it.owner, it.id, 'succeeded');
-  expect((await decisionOf(it)).at(-1)).toBe('A second person of the platform approved it, too.');
+  expect((await decisionOf(it)).at(-1)).toBe('A second operator approved it.');
   const { items, next } = await timelineOf(it);
   expect(items.at(-1)?.text).toBe('The disbursement succeeded.');
   expect(next).toBeNull();
@@ -65,7 +65,7 @@ it('The timeline of a rejected or lapsed disbursement shows when that happened',
   const rejected = await buildWaitingDisbursement(stack);
   await decide(rejected, 'reject', approvers[0]);
   await withdrawalWhen(stack, rejected.owner, rejected.id, 'failed');
-  expect(await decisionOf(rejected)).toEqual([asked, 'A person of the platform rejected it.']);
+  expect(await decisionOf(rejected)).toEqual([asked, 'One of our operators rejected it.']);
   const lapsed = await buildWaitingDisbursement(stack);
   await age(lapsed, 8);
   await decide(lapsed, 'approve', approvers[0]);

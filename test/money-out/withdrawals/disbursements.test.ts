@@ -48,8 +48,7 @@ interface Case {
 }
 
 /**
- * A cause that has received this much (IDR), of an individual or an organization, whose account holds another IDR
- * 100,000.
+ * A cause of an individual or an organization that has received this much (IDR); its account holds another IDR 100,000.
  */
 async function buildCause({ of, given = '400000' }: { of: 'person' | 'organization'; given?: string }): Promise<Case> {
   const owner =
@@ -90,7 +89,7 @@ const decisionOf = async (withdrawalId: string) => {
   const { body } = await stack.get('/v1/decisions?kind=disburse&limit=100', { token: superAdmin.token });
   return body.data.items.find(({ withdrawal_id }: { withdrawal_id: string }) => withdrawal_id === withdrawalId);
 };
-/** The provider's last status of it, and the seconds until its next query. */
+/** The provider's last status, and the seconds until the next query. */
 const lookOf = (id: string) =>
   stack.em().execute<{ last_word: string | null; in_seconds: number }[]>(
     `select last_word, extract(epoch from look_again_at - now())::float8 - 300 as in_seconds
@@ -224,7 +223,7 @@ describe('A disbursement of an organization', () => {
       () => statusOf(it.causeId),
       (status) => status === 'cancelled',
     );
-    // Money that arrives while it is closed, not completed, leaves it so.
+    // Money that arrives while the cause is closed but not completed does not change its status.
     await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
     await eventually(
       () =>
@@ -241,7 +240,7 @@ describe('A disbursement of an organization', () => {
     await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
     const id = await disburseAll(it);
     const decide = (what: string) =>
-      stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Looked at' }, { token: superAdmin.token });
+      stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Reviewed' }, { token: superAdmin.token });
     expect((await decide('stop')).status).toBe(200);
     await settleAtProvider(stack, id, 'REVERSED');
     await withdrawalWhen(stack, it.owner, id, 'reversed');
@@ -258,7 +257,7 @@ describe('A disbursement of an organization', () => {
       const id = await disburseAll(it);
       for (const what of ['stop', 'reinstate']) {
         const path = `/v1/charitable-causes/${it.causeId}/${what}`;
-        expect((await stack.post(path, { reason: 'Looked at' }, { token: superAdmin.token })).status).toBe(200);
+        expect((await stack.post(path, { reason: 'Reviewed' }, { token: superAdmin.token })).status).toBe(200);
       }
       expect(await statusOf(it.causeId)).toBe('completed');
       await settleAtProvider(stack, id, 'REVERSED');
@@ -344,7 +343,7 @@ describe('A disbursement of an individual', () => {
     const it = await buildCause({ of: 'person' });
     const bankAccountId = await addBankAccount(stack, it.owner, '131313');
     const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
-    // Approved days later, it is queried like a new one, and is not stuck.
+    // Approved days later, it is queried like a new one and is not stuck.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
     const decision = await decisionOf(id);
     expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });
@@ -360,7 +359,7 @@ describe('A disbursement of an individual', () => {
     const settling = { kind: 'settle_payout', payout_id: id, outcome: 'failed', note: 'ticket 4711' };
     expect((await stack.post('/v1/decisions', settling, { token: superAdmin.token })).status).toBe(400);
     const told = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: it.owner.token });
-    expect(told.body.data.next.text).toMatch(/Two people of the platform decide/);
+    expect(told.body.data.next.text).toMatch(/Two of our operators decide/);
     const second = await approve(decision.id, 1);
     expect([second.status, second.body.data]).toMatchObject([
       200,
@@ -396,7 +395,7 @@ describe('A disbursement of an individual', () => {
         await eventually(accepted, (found) => found.length === 1);
         const stuck = await stack.get('/v1/payouts/stuck?minutes=0&limit=100', { token: superAdmin.token });
         expect(stuck.body.data.items.map(({ payout_id }: { payout_id: string }) => payout_id)).not.toContain(id);
-        // No callback arrives: only polling finds out.
+        // No callback arrives: only polling finds the outcome.
         await settleAtProvider(stack, id, 'SUCCEEDED');
         await withdrawalWhen(stack, it.owner, id, 'succeeded', 60_000);
       } finally {

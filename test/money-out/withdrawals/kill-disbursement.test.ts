@@ -24,7 +24,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** Null when the API died before it answered. */
+/** Null if the API died before it answered. */
 const approve = ({ decisionId }: WaitingDisbursement, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' }).catch(() => null);
 
@@ -34,7 +34,7 @@ async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
     "update decisions set approved_at = approved_at - interval '2 minutes' where id = ? and status = 'pending'";
   await withoutTriggers(stack, later, [decisionId]);
   const { client, taskQueue } = stack.deps.workflows;
-  // The first executes decisions; the second finds their payouts.
+  // The first sweep executes decisions; the second finds their payouts.
   for (let turn = 0; turn < 2; turn += 1) {
     await client.workflow.execute('sweep', { workflowId: `test/${newId()}`, taskQueue, args: [] });
   }

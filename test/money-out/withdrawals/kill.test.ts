@@ -71,7 +71,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
       ids.map(async (id) => {
         const { status } = await settled(id);
         if ((await transfersOf(stack, id)).length === 0) {
-          // The outcome is open until the provider, two minutes after the attempt, does not have it.
+          // The outcome is unknown until the provider, two minutes after the attempt, does not have it.
           expect(status).toBe('pending');
           await ageAttempts(stack, id, 2);
         }
@@ -110,7 +110,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
       const dying = stack.worker.exited.then(() => stack.restart());
       const id = await withdrawWithPatience('121212');
       await dying;
-      // As above: if its request was never sent, its outcome stays open for two minutes.
+      // As above: if its request was never sent, its outcome stays unknown for two minutes.
       if ((await settled(id)).status === 'pending') await ageAttempts(stack, id, 2);
       await withdrawalWhen(stack, owner, id, 'failed', 60_000);
       expect(await balanceOf(stack, owner.accountId)).toBe('1000000.0000');

@@ -63,7 +63,7 @@ const paymentOf = ({ id: userId, accountId: sourceAccountId }: BuiltUser) => ({
   requestId: null,
 });
 
-/** Each way of donating to a cause: prepared while it accepts donations, then done in one transaction. */
+/** Each way to donate to a cause: prepared while it accepts donations, then done in one transaction. */
 const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] = [
   [
     'by the gateway',

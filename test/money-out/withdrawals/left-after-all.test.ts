@@ -40,7 +40,7 @@ const saidOf = (id: string, word: string) =>
 
 const approve = async ({ decisionId }: Pick<WaitingDisbursement, 'decisionId'>, which: number) =>
   (await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which] ?? '' })).body.data;
-/** The owner's transactions of it, oldest first. */
+/** The owner's transactions of the disbursement, oldest first. */
 async function transactionsOf({ id, owner }: WaitingDisbursement): Promise<string[]> {
   const { body } = await stack.get('/v1/transactions', { token: owner.token });
   const rows: { reference_id: string; type: string; status: string; amount: string }[] = body.data.transactions;
@@ -122,7 +122,7 @@ it('The evidence and the timeline of an approved disbursement say so when its ow
   const { status, evidence } = await read(`/v1/decisions/${it.decisionId}`);
   expect([status, evidence.books.lapsed]).toEqual(['carried_out', 'the owner is suspended']);
   expect((await read(`/v1/payouts/${it.id}/timeline`)).items.map(({ text }: { text: string }) => text)).toContain(
-    'It may not be sent any more: the owner is suspended.',
+    'It may no longer be sent: the owner is suspended.',
   );
   expect(await transfersOf(stack, it.id)).toEqual([]);
   const changed = "update decisions set evidence = jsonb_set(evidence, '{books,amount}', '\"1\"') where id = ?";
@@ -163,7 +163,9 @@ it('A donor gets nothing back once money of the cause left by a disbursement tha
 }, 120_000);
 
 describe('A disbursement whose transfer a restore has lost', () => {
-  /** One that two people approved and the provider has; its attempt, and on request its decision, are lost. */
+  /**
+   * A disbursement that two people approved and the provider has; its attempt, and on request its decision, are lost.
+   */
   async function buildForgotten({ undecided }: { undecided: boolean }): Promise<WaitingDisbursement> {
     const it = await buildWaitingDisbursement(stack, '300000', '131313');
     await approve(it, 0);

@@ -299,7 +299,7 @@ describe('The filters of GET /v1/withdrawals', () => {
     expect(await list('status=pending&limit=1')).toEqual([1, waiting.id]);
     expect(await list(`status=succeeded&after=${waiting.id}`)).toEqual([1, paid.id]);
     expect(await list(`cause_id=${newId()}`)).toEqual([0]);
-    // The total of a page is stored for that query only.
+    // The total of a page is cached for that query only.
     const second = await withdraw(stack, owner, { amount: '30000', digits: '131313' });
     const { next } = (await stack.get('/v1/withdrawals?status=pending&limit=1', { token: owner.token })).body.data;
     expect(await list(`status=pending&after=${next}`)).toEqual([2, waiting.id]);
@@ -325,7 +325,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
       status: 201,
       body: { data: { id, amount: '100000.0000' } },
     });
-    // Not even if the request would be refused today.
+    // Not even if the request would now be refused.
     await stack.delete(`/v1/bank-accounts/${body.bank_account_id}`, undefined, { token: owner.token });
     expect(await ask(stack, owner, body, key)).toMatchObject({ status: 201, body: { data: { id } } });
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
@@ -402,7 +402,7 @@ describe('The database', () => {
 });
 
 describe('A withdrawal whose workflow was lost', () => {
-  /** One that the bank has accepted, and that has no workflow. */
+  /** A withdrawal that the bank has accepted and that has no workflow. */
   async function lose(): Promise<string> {
     const { id } = await withdraw(stack, owner, { digits: '131313' });
     await eventually(

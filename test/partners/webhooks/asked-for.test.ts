@@ -109,7 +109,7 @@ describe('payment.available', () => {
 });
 
 describe('payment.unmatched', () => {
-  it('payment.unmatched reports a double payment and leaves the payment as it is', async () => {
+  it('payment.unmatched reports a double payment and does not change the payment', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);

@@ -28,7 +28,7 @@ describe('A partner’s slow endpoints', () => {
     await send('slow', 'third', 5);
     await send('other', 'quick', 10);
     expect(begun).toEqual({ first: 10, second: 10, quick: 10 });
-    // Ten of the first are queued; with them the partner has all its slots.
+    // Ten of the first are queued: with them the partner occupies all its slots.
     expect(deferred).toEqual({ first: 5, second: 10, third: 5 });
     while (answers.length > 0) {
       for (const answer of answers.splice(0)) answer();

@@ -50,7 +50,7 @@ describe('A webhook', () => {
     ['decline', { method: 'ewallet', channel: 'DANA', amount: '20000' }, 'payment.failed', 'failed'],
     ['expire', qris, 'payment.expired', 'expired'],
   ] as const;
-  // asked-for.test.ts covers an expired one.
+  // asked-for.test.ts covers expiry.
   it.each(casesOf(endings, ([how]) => how !== 'expire'))(
     'A webhook after %s of %j is %s, with the payment as the API returns it',
     async (how, body, type, status) => {
@@ -180,7 +180,7 @@ describe('A webhook', () => {
       expect((await partner.administer('post', `/webhook-deliveries/${row.id}/redeliver`)).status).toBe(200);
       row = await delivery(({ attempts }) => attempts > before);
     }
-    // The wait after a first or second attempt; after a fifth one it would be an hour, and more after each later one.
+    // The wait after a first or second attempt; after the fifth it would be an hour, and longer after each later one.
     expect(row).toMatchObject({ status: 'pending' });
     expect(Date.parse(row.next_attempt_at) - Date.now()).toBeLessThan(10 * 60_000);
   }, 60_000);
@@ -205,7 +205,7 @@ describe('A webhook', () => {
     const foreign = await other.post(path, {}, null);
     const missing = await other.post(`/webhook-deliveries/${other.id}/redeliver`, {}, null);
     expect([foreign.status, foreign.body.error]).toEqual([404, missing.body.error]);
-    // Newer than the partner's own, which would follow it.
+    // Newer than the partner's own delivery, which would follow it in the list.
     const [foreignId] = await stack.em().transactional((tx) =>
       recordWebhook(tx, stack.deps.sealer, {
         partnerId: other.id,

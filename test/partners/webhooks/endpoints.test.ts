@@ -56,7 +56,7 @@ const eventsOf = (id: string) =>
       'select event, impact, actor_id, data from events where resource_id = ? order by created_at, id',
       [id],
     );
-/** As if it had failed since then. */
+/** Makes the endpoint fail since then. */
 const failingSince = (id: string, interval: string) =>
   stack
     .owner()
@@ -144,7 +144,7 @@ describe('An endpoint', () => {
   });
 
   it('A partner has at most ten endpoints, the operator’s included, however many are added at once', async () => {
-    // On a busy machine some may wait too long, and are retried.
+    // On a busy machine some requests may wait too long, and are retried.
     const addPatiently = () =>
       eventually(
         () => add({ url: elsewhere, events: ['payment.failed'] }),
@@ -248,7 +248,7 @@ describe('Rotated secrets', () => {
     );
     return must(received.at(-1), 'a test arrived');
   };
-  /** Moves the end of an earlier secret, the newest being the first, into the past. */
+  /** Expires an earlier secret; index 0 is the newest. */
   const end = async (id: string, index: number) => {
     const place = endpointSecretPlace(id, 'earlier_secrets_sealed');
     const endpoint = await stack.em().findOneOrFail(WebhookEndpoint, { id });
@@ -262,7 +262,7 @@ describe('Rotated secrets', () => {
       ]);
   };
 
-  it('Rotated secrets each sign until their own day is over, however many rotations there were', async () => {
+  it('Rotated secrets each sign for a day, however many rotations there were', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const secrets = [secret];
     for (let times = 1; times <= 2; times += 1) secrets.push((await rotate(id)).body.data.secret);
@@ -367,7 +367,7 @@ describe('A failing endpoint', () => {
     );
     await failingSince(id, '2 days');
     at(0).behave((response) => void response.writeHead(204).end());
-    await stack.deps.workflows.hastenWebhookDelivery(must(row, 'it was tested').id);
+    await stack.deps.workflows.hastenWebhookDelivery(must(row, 'the endpoint was tested').id);
     await deliveriesWhen('', allDelivered(1));
     await eventually(
       async () => (await list()).items,
@@ -383,7 +383,7 @@ describe('A failing endpoint', () => {
     await settle();
     const [row] = await deliveriesWhen('', (rows) => rows[0]?.attempts === 1);
     await failingSince(id, '71 hours 58 minutes');
-    await stack.deps.workflows.hastenWebhookDelivery(must(row, 'it was told').id);
+    await stack.deps.workflows.hastenWebhookDelivery(must(row, 'the endpoint got a webhook').id);
     await deliveriesWhen('', (rows) => rows[0]?.attempts === 2);
     expect((await list()).items).toMatchObject([{ status: 'enabled' }]);
     await failingSince(id, '72 hours');
@@ -430,7 +430,7 @@ describe('A failing endpoint', () => {
 });
 
 describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
-  it('A test sends a webhook of its own, stored, numbered and redeliverable like any other', async () => {
+  it('A test sends a separate webhook, stored, numbered and redeliverable like any other', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
     const first = await partner.send('post', `/webhook-endpoints/${id}/test`);
     expect(first.status).toBe(200);

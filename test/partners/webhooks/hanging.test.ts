@@ -74,13 +74,13 @@ describe('An endpoint that never answers', () => {
       async () => answering.received,
       (received) => received.length === 1,
     );
-    // All of it while most webhooks of the hanging endpoint were never sent.
+    // All this happened while most webhooks of the hanging endpoint were never sent.
     const unsent = (await states()).filter(({ status, attempts }) => status === 'pending' && attempts === 0);
     expect(unsent.length).toBeGreaterThan(many / 2);
     expect(mostOpen).toBe(10);
   }, 60_000);
 
-  // The time-out itself is in sending.test.ts.
+  // sending.test.ts covers the time-out itself.
   itInFull(
     'An endpoint that never answers gets one request at a time once one has timed out',
     async () => {
@@ -98,13 +98,13 @@ describe('An endpoint that never answers', () => {
     120_000,
   );
 
-  it('An endpoint that answers again gets what waited, and the wait used up no attempt', async () => {
+  it('An endpoint that answers again gets the waiting webhooks, and the wait used no attempts', async () => {
     hanging.behave((response) => void response.writeHead(200).end());
     for (const response of open) response.destroy();
     const isSent = ({ id }: { id: string }) =>
       hanging.received.some(({ headers }) => headers['webhook-id'] === `msg_${id.replaceAll('-', '')}`);
     const waiting = (await states()).find((row) => row.status === 'pending' && row.attempts === 0 && !isSent(row));
-    if (waiting === undefined) throw new Error('none has waited');
+    if (waiting === undefined) throw new Error('no webhook has waited');
     await stack.deps.workflows.hastenWebhookDelivery(waiting.id);
     const mine = async () => (await states()).find(({ id }) => id === waiting.id);
     expect(await eventually(mine, (row) => row?.status === 'delivered')).toMatchObject({ attempts: 1 });

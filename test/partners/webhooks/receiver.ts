@@ -12,7 +12,7 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** Its answer to the next webhooks; 200 at once by default. */
+  /** Sets the answer to the next webhooks; 200 at once by default. */
   behave(how: (response: ServerResponse, request: Received) => void): void;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Verifies as a partner would, with the package of Standard Webhooks; returns the body. Throws on a wrong signature. */
+/** Verifies as a partner would, with the Standard Webhooks package; returns the body. Throws on a wrong signature. */
 export function verified(secret: string, { headers, body }: Received): { type: string; data: Record<string, unknown> } {
   return new Webhook(secret).verify(body, headers as Record<string, string>) as {
     type: string;

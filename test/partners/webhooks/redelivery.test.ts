@@ -8,7 +8,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Attempts are made here, by the activity itself: no worker makes another one at the same time. */
+/** The test itself runs the attempts: no worker makes another at the same time. */
 let stack: Stack;
 let receiver: Receiver;
 let partner: BuiltPartner;
@@ -40,7 +40,7 @@ const attempt = (number: number, elapsedMs: number, redeliveries?: number) =>
 const lastAttempt = (redeliveries?: number) => attempt(13, webhookLifetimeMs, redeliveries);
 const redeliver = () => partner.send('post', `/webhook-deliveries/${id}/redeliver`);
 const read = async () => (await partner.get(`/webhook-deliveries/${id}`)).body.data;
-/** The next request is answered after a redelivery was requested; later ones with 200 at once. */
+/** Answers the next request after a redelivery was requested; later ones with 200 at once. */
 const answerAfterRedelivery = (status: number) =>
   receiver.behave(async (response) => {
     receiver.behave((later) => void later.writeHead(200).end());
@@ -52,7 +52,7 @@ describe('A redelivery requested during an attempt', () => {
   it.each([
     ['the last one, which fails', 500],
     ['one that succeeds', 200],
-  ])('A redelivery requested during an attempt (%s) is an attempt of its own', async (_, status) => {
+  ])('A redelivery requested during an attempt (%s) is a separate attempt', async (_, status) => {
     answerAfterRedelivery(status);
     const progress = await lastAttempt();
     expect(progress).toMatchObject({ status: 'pending', waitMs: 0 });
@@ -64,7 +64,7 @@ describe('A redelivery requested during an attempt', () => {
 });
 
 describe('A redelivery of a pending webhook', () => {
-  it('A redelivery of a pending webhook restarts its waits after what would have been the last attempt', async () => {
+  it('A redelivery of a pending webhook restarts its waits even after the last scheduled attempt', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const first = await attempt(12, webhookLifetimeMs - 1);
     expect(first).toMatchObject({ status: 'pending' });

@@ -32,7 +32,7 @@ const replay = (body: object, by = partner) => by.send('post', '/webhook-deliver
 const deliveries = async (query = '') => (await partner.get(`/webhook-deliveries?limit=100${query}`)).body.data;
 const bodiesReceived = () => Map.groupBy(receiver.received, ({ headers }) => String(headers['webhook-id']));
 
-/** This many past webhooks: delivered, and without a workflow. */
+/** Inserts this many past webhooks, delivered and without a workflow. */
 async function tellInThePast(count: number, who = partner): Promise<string[]> {
   const ids = await withTime(stack.em(), budgets.database.sweep, async (tx) => {
     const told: string[] = [];
@@ -61,7 +61,7 @@ const deliveredAgain = (count: number) =>
     ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
   );
 
-/** Deliveries that were not signalled, as there were too many or Temporal was too busy: made due, and swept. */
+/** Makes deliveries due that were not signalled (too many, or Temporal too busy), and sweeps them. */
 async function sweepWhatIsLeft(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
   for (let pass = 1; pass <= 2; pass += 1) {
@@ -134,7 +134,7 @@ describe('A replay', () => {
     expect([...bodiesReceived().keys()]).toEqual([`msg_${second?.replaceAll('-', '')}`]);
   });
 
-  it('Simultaneous replays have the pace of one: each starts where another ends', async () => {
+  it('Simultaneous replays share one rate: each starts where another ends', async () => {
     const count = isFullRun() ? 40 : 20;
     await tellInThePast(count);
     const answers = await Promise.all(Array.from({ length: 4 }, () => replay(period)));
@@ -145,7 +145,7 @@ describe('A replay', () => {
        where p.id = ? group by p.id`,
       [partner.id],
     );
-    // Four times as many at twenty a second, one alone at a fourth of that; the first event comes a moment after its
+    // Four replays at twenty a second; one alone takes a fourth of that. The first event arrives shortly after its
     // turn.
     expect(seconds).toBeGreaterThan(count / 10);
     await deliveredAgain(count);
@@ -176,7 +176,7 @@ describe('A replay', () => {
        select 'webhook_delivery', id, 11, now() + interval '1 day' from unnest(?::uuid[]) id`,
       [textArray(ids)],
     );
-    // As if the process had died before it signalled any.
+    // As if the process had died before it signalled any delivery.
     const workflows = { hastenWebhookDeliveries: () => undefined };
     const input = { partnerId: partner.id, requestId: newId(), from: new Date(0), to: new Date('2999-12-31') };
     expect(await replayDeliveries(stack.em(), { workflows }, { ...input, dryRun: false })).toBe(25);
@@ -202,7 +202,7 @@ describe('A replay', () => {
       (row) => row.status === 'pending' && Date.parse(row.next_attempt_at) > Date.now() + 3_600_000,
     );
     receiver.behave((response) => void response.writeHead(200).end());
-    // As left by a replay whose process died before it signalled any.
+    // As left by a replay whose process died before it signalled any delivery.
     await stack
       .owner()
       .execute("update webhook_deliveries set next_attempt_at = now() - interval '2 minutes' where id = ?", [id]);

@@ -92,7 +92,7 @@ describe('Answers to webhooks', () => {
     receiver.behave(() => undefined);
     const { timeout } = AbortSignal;
     const waits: number[] = [];
-    // A hundred times as fast.
+    // Run a hundred times as fast.
     AbortSignal.timeout = (ms) => {
       waits.push(ms);
       return timeout.call(AbortSignal, ms / 100);
@@ -109,7 +109,7 @@ describe('Answers to webhooks', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('An answer may ask for a wait', async () => {
+  it('An answer may set a wait by Retry-After', async () => {
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '120' }).end());
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: 503, error: null, retryAfterMs: 120_000 });
   });

@@ -4,7 +4,7 @@ import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack, type TimeSkippingStack } from '../../support/time-skipping.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Each test has its own clock: once time was skipped to a result, the shared one may be years ahead. */
+/** Each test starts its own stack: after skipping time to a result, a shared clock may be years ahead. */
 let stack: TimeSkippingStack;
 let receiver: Receiver;
 let partner: BuiltPartner;
@@ -82,7 +82,7 @@ describe('Webhooks under time skipping', () => {
       await eventually(asksInVain, (isSo) => isSo === true);
       await stack.time.sleep('3 hours');
       await eventually(balance, ({ available, pending }) => available === '50000.0000' && pending === '0.0000');
-      // It keeps querying for further payments, and completes once signalled.
+      // The workflow keeps querying for further payments, and completes once signalled.
       expect(await asksInVain()).toBe(true);
       await stack.sandbox.put('/sandbox/faults', {});
       expect(await resultOf(`partner-payment/${id}`)).toBe('PAID');
