@@ -7,6 +7,7 @@ import { withinLimit } from '../../src/platform/database/time-limit.ts';
 import { createXenditGateway } from '../../src/platform/gateway/xendit/create-xendit-gateway.ts';
 import { openStubProvider } from '../platform/gateway/stub-provider.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -61,7 +62,7 @@ describe('Activities whose attempt has timed out', () => {
     await Promise.all([expectNothingOf(inTransaction, release), expectNothingOf(alone)]);
   });
 
-  it('An activity that timed out never commits what it wrote in time', async () => {
+  itInFull('An activity that timed out never commits what it wrote in time', async () => {
     const late = attempt((em) =>
       em.transactional(async (tx) => {
         await tx.execute(rename, ['late', user.id]);
@@ -99,7 +100,7 @@ describe('Activities whose attempt has timed out', () => {
 });
 
 describe('Activities that call the provider', () => {
-  it('An activity gives up on a silent provider in time to record that', async () => {
+  itInFull('An activity gives up on a silent provider in time to record that', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
     const { openReceipt } = createActivities(stack.deps);
     const startedAt = performance.now();

@@ -5,6 +5,7 @@ import { payFromBalance } from '../../src/money-in/payments/pay-from-balance.ts'
 import type { Caller } from '../../src/shared/caller.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
+import { itInFull } from '../support/full.ts';
 import { loseWorkflow } from '../support/lose-workflow.ts';
 import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -81,23 +82,27 @@ describe('Cancelling an active circle', () => {
     expect(status.name).toBe('COMPLETED');
   });
 
-  it('Cancelling at the instant of the last contributions leaves no money held or lost, whichever commits first', async () => {
-    const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 3)));
-    await Promise.all(
-      circles.flatMap(({ id, members }) => [
-        ...members.map((member) => contribute(stack, member, id)),
-        sleep(Math.random() * 150).then(async () => expect(await cancel(id)).toMatchObject({ status: 200 })),
-      ]),
-    );
-    for (const { id, members } of circles) {
-      expect((await readCircle(stack, platform, id)).status).toBe('cancelled');
-      expect(await heldBy(stack, id)).toBe('0.0000');
-      const balances = await Promise.all(members.map(({ accountId }) => balanceOf(stack, accountId)));
-      expect(balances.reduce((sum, balance) => sum + Number(balance), 0)).toBe(3_000_000);
-      const statuses = new Set(await statusesOf(id));
-      expect(statuses.size).toBeLessThanOrEqual(1);
-    }
-  }, 60_000);
+  itInFull(
+    'Cancelling at the instant of the last contributions leaves no money held or lost, whichever commits first',
+    async () => {
+      const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 3)));
+      await Promise.all(
+        circles.flatMap(({ id, members }) => [
+          ...members.map((member) => contribute(stack, member, id)),
+          sleep(Math.random() * 150).then(async () => expect(await cancel(id)).toMatchObject({ status: 200 })),
+        ]),
+      );
+      for (const { id, members } of circles) {
+        expect((await readCircle(stack, platform, id)).status).toBe('cancelled');
+        expect(await heldBy(stack, id)).toBe('0.0000');
+        const balances = await Promise.all(members.map(({ accountId }) => balanceOf(stack, accountId)));
+        expect(balances.reduce((sum, balance) => sum + Number(balance), 0)).toBe(3_000_000);
+        const statuses = new Set(await statusesOf(id));
+        expect(statuses.size).toBeLessThanOrEqual(1);
+      }
+    },
+    60_000,
+  );
 
   it('Cancelling returns 400 for a new circle and 404 for a missing one', async () => {
     const { id } = await createCircle(stack, await buildIndividual(stack));

@@ -85,7 +85,7 @@ function run(script: string, env: Record<string, string>, options: string[] = []
 const bare = { PATH: process.env.PATH ?? '' };
 
 describe('The container’s start command in a bare directory', () => {
-  it.each(casesOf(['src/worker.ts', 'src/api.ts']))(
+  itInFull.each(casesOf(['src/worker.ts', 'src/api.ts']))(
     '%s exits without configuration, with one sentence naming every variable, and loads nothing that the image omits',
     async (script) => {
       const { code, error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;

@@ -12,6 +12,7 @@ import {
 import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
+import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { describePaidMeanwhile } from './paid-meanwhile.ts';
@@ -96,22 +97,26 @@ describe('A restore to before things were created', () => {
     await amountsWhen(2);
   }, 60_000);
 
-  it('A batch approved again after a restore is sent at once, each payout once', async () => {
-    const approve = await buildSecondKey(stack, partner);
-    const batch = await makeBatch(partner, itemsOf(12));
-    await stack.owner().execute('drop schema backup cascade');
-    await backUp(stack.owner());
-    expect((await approve(`/payout-batches/${batch.id}/approve`)).status).toBe(200);
-    await eventually(
-      () => transfersOfItems(stack, [batchPayoutIdFor(batch.id, 11)]),
-      ([sent]) => sent === 1,
-    );
-    await restore(stack.owner());
-    expect((await approve(`/payout-batches/${batch.id}/approve`)).status).toBe(200);
-    await batchWhen(partner, batch.id, 'completed', 30_000);
-    const ids = Array.from({ length: 12 }, (_, place) => batchPayoutIdFor(batch.id, place));
-    expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
-  }, 90_000);
+  itInFull(
+    'A batch approved again after a restore is sent at once, each payout once',
+    async () => {
+      const approve = await buildSecondKey(stack, partner);
+      const batch = await makeBatch(partner, itemsOf(12));
+      await stack.owner().execute('drop schema backup cascade');
+      await backUp(stack.owner());
+      expect((await approve(`/payout-batches/${batch.id}/approve`)).status).toBe(200);
+      await eventually(
+        () => transfersOfItems(stack, [batchPayoutIdFor(batch.id, 11)]),
+        ([sent]) => sent === 1,
+      );
+      await restore(stack.owner());
+      expect((await approve(`/payout-batches/${batch.id}/approve`)).status).toBe(200);
+      await batchWhen(partner, batch.id, 'completed', 30_000);
+      const ids = Array.from({ length: 12 }, (_, place) => batchPayoutIdFor(batch.id, place));
+      expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
+    },
+    90_000,
+  );
 
   it('A batch whose transfers left before a restore can only be approved again', async () => {
     const second = await buildSecondKey(stack, partner);

@@ -1,3 +1,4 @@
+import { itInFull } from '../support/full.ts';
 import type { HttpAnswer } from '../support/http.ts';
 import { join } from './circle-steps.ts';
 import type { Workplace } from './workplace.ts';
@@ -24,10 +25,13 @@ it.each([
   expect(await joinBy(...answers)).toBe(true);
 });
 
-it('A user’s membership is undecided without an answer, or if every attempt was refused before it was processed', async () => {
-  expect(await joinBy(null, null, null, null)).toBe(false);
-  expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
-});
+itInFull(
+  'A user’s membership is undecided without an answer, or if every attempt was refused before it was processed',
+  async () => {
+    expect(await joinBy(null, null, null, null)).toBe(false);
+    expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
+  },
+);
 
 it('A user who was refused has not joined, and the reason is returned', async () => {
   await expect(joinBy(answer(400, 'the saving circle is full: it has 2 places'))).rejects.toThrow('it has 2 places');

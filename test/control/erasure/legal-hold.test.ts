@@ -2,6 +2,7 @@ import { continueErasure } from '../../../src/control/erasure/continue-erasure.t
 import { newId } from '../../../src/shared/ids.ts';
 import { buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildOperators, decide, type Operators, propose, secureSession } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -87,7 +88,7 @@ describe('A person under a legal hold', () => {
 });
 
 describe('A legal hold', () => {
-  it('A legal hold placed by twenty requests at once is placed once', async () => {
+  itInFull('A legal hold placed by twenty requests at once is placed once', async () => {
     const { id } = await buildIndividual(stack);
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => place(id)))).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([201, ...Array(19).fill(400)]);

@@ -6,6 +6,7 @@ import { settleAtProvider } from '../../money-out/payouts/build-payouts.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildStrandedCause, erase } from './stranded-cause.ts';
@@ -19,43 +20,49 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('Money the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused', async () => {
-  const { owner, donationId, donorAccountId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
-  const payoutId = disbursements[1] ?? '';
-  expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
-  let booked: Promise<{ status: string; reason: string | null }> | undefined;
-  await stack.owner().transactional(async (tx) => {
-    // The booking has read the free amount when it is held here; then the other disbursement is returned.
-    await tx.execute(
-      'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
-      [systemAccounts.gatewayClearing],
-    );
-    await tx.execute('select from account_balances where account_id = ? for update', [systemAccounts.gatewayClearing]);
-    booked = decide(stack, operators, {
-      kind: 'book_external',
-      amount: '-240000',
-      reference: `paid ${newId()}`,
-      account_id: owner.accountId,
+itInFull(
+  'Money the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused',
+  async () => {
+    const { owner, donationId, donorAccountId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
+    const payoutId = disbursements[1] ?? '';
+    expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
+    let booked: Promise<{ status: string; reason: string | null }> | undefined;
+    await stack.owner().transactional(async (tx) => {
+      // The booking has read the free amount when it is held here; then the other disbursement is returned.
+      await tx.execute(
+        'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
+        [systemAccounts.gatewayClearing],
+      );
+      await tx.execute('select from account_balances where account_id = ? for update', [
+        systemAccounts.gatewayClearing,
+      ]);
+      booked = decide(stack, operators, {
+        kind: 'book_external',
+        amount: '-240000',
+        reference: `paid ${newId()}`,
+        account_id: owner.accountId,
+      });
+      await untilLocked(stack, { text: 'book_external' });
+      const payout = await lockPayout(tx, payoutId);
+      await recordProviderStatus(
+        tx,
+        payout,
+        { said: 'reversed', providerTransferId: newId(), failureCode: null },
+        new Date(),
+      );
+      await resolvePayout(tx, stack.deps, { payoutId });
     });
-    await untilLocked(stack, { text: 'book_external' });
-    const payout = await lockPayout(tx, payoutId);
-    await recordProviderStatus(
-      tx,
-      payout,
-      { said: 'reversed', providerTransferId: newId(), failureCode: null },
-      new Date(),
-    );
-    await resolvePayout(tx, stack.deps, { payoutId });
-  });
-  expect(await booked).toMatchObject({ status: 'refused', reason: 'exceeds the available balance of the account' });
-  expect(await balanceOf(stack, owner.accountId)).toBe('400000.0000');
-  await expectChecksEmpty(stack);
-  const before = Number(await balanceOf(stack, donorAccountId));
-  expect(await decide(stack, operators, { kind: 'refund_donation', donation_id: donationId })).toMatchObject({
-    status: 'carried_out',
-  });
-  expect(Number(await balanceOf(stack, donorAccountId))).toBe(before + 400_000);
-}, 60_000);
+    expect(await booked).toMatchObject({ status: 'refused', reason: 'exceeds the available balance of the account' });
+    expect(await balanceOf(stack, owner.accountId)).toBe('400000.0000');
+    await expectChecksEmpty(stack);
+    const before = Number(await balanceOf(stack, donorAccountId));
+    expect(await decide(stack, operators, { kind: 'refund_donation', donation_id: donationId })).toMatchObject({
+      status: 'carried_out',
+    });
+    expect(Number(await balanceOf(stack, donorAccountId))).toBe(before + 400_000);
+  },
+  60_000,
+);
 
 it('Money that two people paid out of a cause is deducted before later returns are checked', async () => {
   const { owner, causeId, donationId, disbursements } = await buildStrandedCause(stack, operators, 240_000);

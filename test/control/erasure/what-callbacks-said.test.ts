@@ -4,6 +4,7 @@ import { forgetCallbacksOf } from '../../../src/platform/callbacks/forget-bodies
 import { buildOwner, withdraw, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, balanceOf, buildOrganizationAdmin, fund } from '../../support/build.ts';
 import { buildOperators, type Operators } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { erase, lookNoMore } from './stranded-cause.ts';
@@ -97,15 +98,19 @@ describe('Callbacks about an erased person', () => {
     }
   }, 120_000);
 
-  it('A callback stored before the erasure and missed by it is deleted at its delivery', async () => {
-    const person = await buildOwner(stack, '100000');
-    const id = await withdrawn(person);
-    await erase(stack, operators, person);
-    await stack.owner().execute("update gateway_callbacks set body_sealed = 'sealed' where reference = ?", [id]);
-    await undelivered(id);
-    await redeliverCallbacks(stack.em(), stack.deps, () => undefined);
-    expect((await callbacksAbout(id)).filter((row) => isKept(row) || !isDelivered(row))).toEqual([]);
-  }, 120_000);
+  itInFull(
+    'A callback stored before the erasure and missed by it is deleted at its delivery',
+    async () => {
+      const person = await buildOwner(stack, '100000');
+      const id = await withdrawn(person);
+      await erase(stack, operators, person);
+      await stack.owner().execute("update gateway_callbacks set body_sealed = 'sealed' where reference = ?", [id]);
+      await undelivered(id);
+      await redeliverCallbacks(stack.em(), stack.deps, () => undefined);
+      expect((await callbacksAbout(id)).filter((row) => isKept(row) || !isDelivered(row))).toEqual([]);
+    },
+    120_000,
+  );
 });
 
 describe('Callbacks about an organization', () => {

@@ -14,7 +14,7 @@ import {
 import { atProvider, buildPaid, refund, refundWhen, toBank } from '../../money-out/refunds/build-refunds.ts';
 import { atProvider as changeAtProvider } from '../../support/at-provider.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
-import { casesOf } from '../../support/full.ts';
+import { casesOf, itInFull } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -145,21 +145,25 @@ describe('Records around midnight (UTC+7)', () => {
       }),
     );
 
-  it('A record whose two sides fall on either side of midnight is no difference on either day', async () => {
-    const [payments] = await Promise.all([makePayments(), makePayouts()]);
-    const summaries = [await reconcile(before), await reconcile(after)];
-    expect(await readDifferences(stack, token)).toEqual([]);
-    // Each record of the provider was compared on one day: two payments and two transfers on either side.
-    expect(summaries).toMatchObject([
-      { compared: 4, open: 0 },
-      { compared: 4, open: 0 },
-    ]);
+  itInFull(
+    'A record whose two sides fall on either side of midnight is no difference on either day',
+    async () => {
+      const [payments] = await Promise.all([makePayments(), makePayouts()]);
+      const summaries = [await reconcile(before), await reconcile(after)];
+      expect(await readDifferences(stack, token)).toEqual([]);
+      // Each record of the provider was compared on one day: two payments and two transfers on either side.
+      expect(summaries).toMatchObject([
+        { compared: 4, open: 0 },
+        { compared: 4, open: 0 },
+      ]);
 
-    // A record deleted by the provider is missed on the day we booked it, and on no other.
-    changeAtProvider(stack, 'delete from payments where id = ?', [payments[3] ?? '']);
-    expect(await reconcile(before)).toMatchObject({ open: 0 });
-    expect(await reconcile(after)).toMatchObject({ open: 1 });
-  }, 180_000);
+      // A record deleted by the provider is missed on the day we booked it, and on no other.
+      changeAtProvider(stack, 'delete from payments where id = ?', [payments[3] ?? '']);
+      expect(await reconcile(before)).toMatchObject({ open: 0 });
+      expect(await reconcile(after)).toMatchObject({ open: 1 });
+    },
+    180_000,
+  );
 });
 
 describe('Refunds', () => {

@@ -57,19 +57,23 @@ it(`${racers} simultaneous refunds of one donation succeed once`, async () => {
   expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
 }, 120_000);
 
-it(`A donor’s refund and a decision’s refund of one donation at the same time succeed once`, async () => {
-  const operators = await buildOperators(stack);
-  const ids = await giveMany(5);
-  const decisions = await Promise.all(
-    ids.map(async (donation_id) => {
-      const { body } = await propose(stack, operators, { kind: 'refund_donation', donation_id });
-      return body.data.id as string;
-    }),
-  );
-  await Promise.all([...ids.map(refund), ...decisions.map((id) => asAClient(() => approve(stack, operators, id)))]);
-  expect(await balanceOf(stack, donor.accountId)).toBe(`${racers * each}.0000`);
-  expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
-}, 120_000);
+itInFull(
+  `A donor’s refund and a decision’s refund of one donation at the same time succeed once`,
+  async () => {
+    const operators = await buildOperators(stack);
+    const ids = await giveMany(5);
+    const decisions = await Promise.all(
+      ids.map(async (donation_id) => {
+        const { body } = await propose(stack, operators, { kind: 'refund_donation', donation_id });
+        return body.data.id as string;
+      }),
+    );
+    await Promise.all([...ids.map(refund), ...decisions.map((id) => asAClient(() => approve(stack, operators, id)))]);
+    expect(await balanceOf(stack, donor.accountId)).toBe(`${racers * each}.0000`);
+    expect(await currentAmountOf(stack, creator, causeId)).toBe(0);
+  },
+  120_000,
+);
 
 it(`${racers} simultaneous refunds and disbursements of one cause’s money pay out each rupiah once`, async () => {
   const count = racers / 2;
@@ -133,17 +137,21 @@ itInFull(
   240_000,
 );
 
-it(`${racers} simultaneous refunds and allocations of open donations leave each either refunded or allocated`, async () => {
-  const count = racers / 2;
-  for (let given = 0; given < count; given++) expect((await give(stack, donor, each)).status).toBe(201);
-  const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;
-  const ids: string[] = items.map(({ id }: { id: string }) => id);
-  const allocate = (id: string) =>
-    asAClient(() =>
-      stack.post('/v1/donations/allocate', { donation_ids: [id], cause_id: causeId }, { token: superAdmin.token }),
-    );
-  const [refunds, allocations] = await Promise.all([Promise.all(ids.map(refund)), Promise.all(ids.map(allocate))]);
-  expect(okays(refunds) + okays(allocations)).toBe(count);
-  expect(await balanceOf(stack, donor.accountId)).toBe(`${(racers - count + okays(refunds)) * each}.0000`);
-  expect(await currentAmountOf(stack, creator, causeId)).toBe(okays(allocations) * each);
-}, 240_000);
+itInFull(
+  `${racers} simultaneous refunds and allocations of open donations leave each either refunded or allocated`,
+  async () => {
+    const count = racers / 2;
+    for (let given = 0; given < count; given++) expect((await give(stack, donor, each)).status).toBe(201);
+    const { items } = (await stack.get('/v1/donations?limit=100', { token: donor.token })).body.data;
+    const ids: string[] = items.map(({ id }: { id: string }) => id);
+    const allocate = (id: string) =>
+      asAClient(() =>
+        stack.post('/v1/donations/allocate', { donation_ids: [id], cause_id: causeId }, { token: superAdmin.token }),
+      );
+    const [refunds, allocations] = await Promise.all([Promise.all(ids.map(refund)), Promise.all(ids.map(allocate))]);
+    expect(okays(refunds) + okays(allocations)).toBe(count);
+    expect(await balanceOf(stack, donor.accountId)).toBe(`${(racers - count + okays(refunds)) * each}.0000`);
+    expect(await currentAmountOf(stack, creator, causeId)).toBe(okays(allocations) * each);
+  },
+  240_000,
+);

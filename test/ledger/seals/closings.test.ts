@@ -5,6 +5,7 @@ import { armFailpoints } from '../../../src/shared/failpoint.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { addMoney } from '../../../src/shared/money.ts';
 import { buildPlatformAdmin } from '../../support/build.ts';
+import { itInFull } from '../../support/full.ts';
 import { plantJournal } from '../../support/plant-journal.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { backdate } from '../exports/build-days.ts';
@@ -129,7 +130,7 @@ describe('The closing of a day', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('A day is closed once, even by two sessions at the same moment', async () => {
+  itInFull('A day is closed once, even by two sessions at the same moment', async () => {
     const last = (await closedDays()).at(-1);
     // Removes the closings of the following days.
     await stack.owner().transactional(async (tx) => {

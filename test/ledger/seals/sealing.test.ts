@@ -9,6 +9,7 @@ import { openStorage } from '../../../src/platform/storage/storage.ts';
 import { must } from '../../../src/shared/assert.ts';
 import { armFailpoints } from '../../../src/shared/failpoint.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { itInFull } from '../../support/full.ts';
 import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { countSeals, expectIntact, post, postLate, postMany, sealAll, sealOf, verify } from './build-seals.ts';
@@ -37,7 +38,7 @@ describe('A platform without seals', () => {
     expect((Date.now() / 1000 - Number(since)) / 86_400).toBeCloseTo(3, 2);
   });
 
-  it('Activities that make the first seal at once start one chain', async () => {
+  itInFull('Activities that make the first seal at once start one chain', async () => {
     await postMany(stack, 3);
     armFailpoints('make-seal.before-row=delay');
     await Promise.all([sealAll(stack), sealAll(stack)]);
@@ -152,7 +153,7 @@ describe('Journals that commit late', () => {
 });
 
 describe('Simultaneous sealing activities', () => {
-  it('Two simultaneous activities make one seal of one run', async () => {
+  itInFull('Two simultaneous activities make one seal of one run', async () => {
     await postMany(stack, 3);
     const before = await countSeals(stack);
     armFailpoints('make-seal.before-row=delay');

@@ -8,7 +8,7 @@ import { newId } from '../../../src/shared/ids.ts';
 import { ensureSchedules, keepPrepared, schedules } from '../../../src/wiring/temporal/prepare.ts';
 import { searchAttributeKeys } from '../../../src/wiring/temporal/search-attributes.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
-import { casesOf } from '../../support/full.ts';
+import { casesOf, itInFull } from '../../support/full.ts';
 import { createHttp } from '../../support/http.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -50,48 +50,52 @@ describe('The schedules', () => {
     expect(spec.intervals).toMatchObject([{ every: 86_400_000, offset: 68_400_000 }]);
   });
 
-  it('Schedules that Temporal loses while workers run are recreated, the last one only after beginAnew succeeds', async () => {
-    const { client } = stack.deps.workflows;
-    const taskQueue = `kept/${newId()}`;
-    const last = schedules.at(-1)?.scheduleId;
-    const isThere = (id = '') =>
-      client.schedule
-        .getHandle(`${taskQueue}/${id}`)
-        .describe()
-        .then(
-          () => true,
-          () => false,
-        );
-    // If the last schedule exists, all do.
-    const lost = casesOf(schedules, ({ scheduleId }, index) => index === 0 || scheduleId === last);
-    const lastWasThere: boolean[] = [];
-    const beginAnew = async () => {
-      lastWasThere.push(await isThere(last));
-      if (lastWasThere.length % 2 === 1) throw new Error('the database is down for a moment');
-    };
-    const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
-    await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, beginAnew }, 200);
-    for (const times of [2, 4]) {
-      await eventually(
-        () => isThere(last),
-        (there) => there,
-      );
-      expect(lastWasThere).toEqual(Array(times).fill(false));
-      for (const { scheduleId } of lost) {
+  itInFull(
+    'Schedules that Temporal loses while workers run are recreated, the last one only after beginAnew succeeds',
+    async () => {
+      const { client } = stack.deps.workflows;
+      const taskQueue = `kept/${newId()}`;
+      const last = schedules.at(-1)?.scheduleId;
+      const isThere = (id = '') =>
+        client.schedule
+          .getHandle(`${taskQueue}/${id}`)
+          .describe()
+          .then(
+            () => true,
+            () => false,
+          );
+      // If the last schedule exists, all do.
+      const lost = casesOf(schedules, ({ scheduleId }, index) => index === 0 || scheduleId === last);
+      const lastWasThere: boolean[] = [];
+      const beginAnew = async () => {
+        lastWasThere.push(await isThere(last));
+        if (lastWasThere.length % 2 === 1) throw new Error('the database is down for a moment');
+      };
+      const { TEMPORAL_NAMESPACE: namespace = 'default' } = stack.env;
+      await using _kept = await keepPrepared({ client, namespace, taskQueue, log: stack.deps.log, beginAnew }, 200);
+      for (const times of [2, 4]) {
         await eventually(
-          async () => [scheduleId, await isThere(scheduleId)],
-          ([, there]) => there === true,
+          () => isThere(last),
+          (there) => there,
         );
+        expect(lastWasThere).toEqual(Array(times).fill(false));
+        for (const { scheduleId } of lost) {
+          await eventually(
+            async () => [scheduleId, await isThere(scheduleId)],
+            ([, there]) => there === true,
+          );
+        }
+        if (times === 2) {
+          for (const { scheduleId } of lost) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
+        }
       }
-      if (times === 2) {
-        for (const { scheduleId } of lost) await client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete();
-      }
-    }
-    await _kept[Symbol.asyncDispose]();
-    await Promise.all(
-      schedules.map(({ scheduleId }) => client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete()),
-    );
-  }, 60_000);
+      await _kept[Symbol.asyncDispose]();
+      await Promise.all(
+        schedules.map(({ scheduleId }) => client.schedule.getHandle(`${taskQueue}/${scheduleId}`).delete()),
+      );
+    },
+    60_000,
+  );
 
   it('Schedules are recreated however long beginAnew takes: it runs outside the deadline of every Temporal call', async () => {
     const { client: real } = stack.deps.workflows;

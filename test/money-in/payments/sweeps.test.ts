@@ -73,33 +73,36 @@ describe('A sweep', () => {
     expect(woken).toHaveLength(rows);
   }, 60_000);
 
-  it('The sweep releases its claims when waking slows down, so that the next one wakes those rows at once', async () => {
-    const { woken, wake } = recorder();
-    const slowly = async (id: string) => {
-      await wake(id);
-      await setTimeout(4_000);
-    };
-    const looks = (having: string) =>
-      stack
-        .em()
-        .execute<{ id: string }[]>(`select subject_id as id from sweep_looks where kind = 'decision' and ${having}`);
-    // Of 100 rows claimed at first, 50 are woken at once; after that, less than 12 s remain.
-    const slow = await sweepWithin(15_000, [{ kind: 'decision', due: planted(100), wake: slowly }], failsNever);
-    expect(slow).toEqual({ woken: woken.length, leftMs: expect.any(Number) });
-    expect(slow.leftMs).toBeGreaterThan(0);
-    expect(woken.length).toBeLessThanOrEqual(50);
-    expect((await looks('look_again_at > now()')).map(({ id }) => id).toSorted()).toEqual(woken.toSorted());
-    expect(await looks('look_again_at <= now()')).toEqual([]);
-    // Rows checked earlier keep their count and are due too.
-    await stack.owner().execute("update sweep_looks set looks = 5, look_again_at = now() where kind = 'decision'");
-    const again = await sweepWithin(11_000, [{ kind: 'decision', due: planted(100), wake }], failsNever);
-    expect(again.woken).toBe(0);
-    expect(await looks('looks = 5 and look_again_at <= now()')).toHaveLength(woken.length);
-    await stack.owner().execute("update sweep_looks set look_again_at = now() + interval '1 hour' where looks = 5");
-    await sweepRows(stack.em(), [{ kind: 'decision', due: planted(100), wake }], failsNever);
-    expect(woken).toHaveLength(100);
-    expect(new Set(woken).size).toBe(100);
-  });
+  itInFull(
+    'The sweep releases its claims when waking slows down, so that the next one wakes those rows at once',
+    async () => {
+      const { woken, wake } = recorder();
+      const slowly = async (id: string) => {
+        await wake(id);
+        await setTimeout(4_000);
+      };
+      const looks = (having: string) =>
+        stack
+          .em()
+          .execute<{ id: string }[]>(`select subject_id as id from sweep_looks where kind = 'decision' and ${having}`);
+      // Of 100 rows claimed at first, 50 are woken at once; after that, less than 12 s remain.
+      const slow = await sweepWithin(15_000, [{ kind: 'decision', due: planted(100), wake: slowly }], failsNever);
+      expect(slow).toEqual({ woken: woken.length, leftMs: expect.any(Number) });
+      expect(slow.leftMs).toBeGreaterThan(0);
+      expect(woken.length).toBeLessThanOrEqual(50);
+      expect((await looks('look_again_at > now()')).map(({ id }) => id).toSorted()).toEqual(woken.toSorted());
+      expect(await looks('look_again_at <= now()')).toEqual([]);
+      // Rows checked earlier keep their count and are due too.
+      await stack.owner().execute("update sweep_looks set looks = 5, look_again_at = now() where kind = 'decision'");
+      const again = await sweepWithin(11_000, [{ kind: 'decision', due: planted(100), wake }], failsNever);
+      expect(again.woken).toBe(0);
+      expect(await looks('looks = 5 and look_again_at <= now()')).toHaveLength(woken.length);
+      await stack.owner().execute("update sweep_looks set look_again_at = now() + interval '1 hour' where looks = 5");
+      await sweepRows(stack.em(), [{ kind: 'decision', due: planted(100), wake }], failsNever);
+      expect(woken).toHaveLength(100);
+      expect(new Set(woken).size).toBe(100);
+    },
+  );
 
   itInFull(
     'The sweep completes before its activity times out although a signal hangs, and counts that signal as failed',

@@ -9,6 +9,7 @@ import {
   propose,
   secureSession,
 } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { pauseSchedules } from '../../support/pause-schedules.ts';
@@ -171,7 +172,7 @@ describe('An operator who is suspended during a request', () => {
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('A proposal from a session revoked during the request is refused', async () => {
+  itInFull('A proposal from a session revoked during the request is refused', async () => {
     const payoutId = await resting();
     const leaving = await buildPlatformAdmin(stack);
     const question = holdTheNextQuestion();

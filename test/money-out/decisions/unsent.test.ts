@@ -66,15 +66,19 @@ describe('Decisions before any request to the provider', () => {
     180_000,
   );
 
-  it('People cannot settle a disbursement as succeeded right after its rejection', async () => {
-    const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
-    await stack.kill('worker');
-    const rejected = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token: approver });
-    expect(rejected.body.data).toMatchObject({ status: 'rejected' });
-    await expectRefused(id);
-    await stack.restart();
-    expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
-  }, 180_000);
+  itInFull(
+    'People cannot settle a disbursement as succeeded right after its rejection',
+    async () => {
+      const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
+      await stack.kill('worker');
+      const rejected = await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token: approver });
+      expect(rejected.body.data).toMatchObject({ status: 'rejected' });
+      await expectRefused(id);
+      await stack.restart();
+      expect(await withdrawalWhen(stack, owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
+    },
+    180_000,
+  );
 
   itInFull(
     'People cannot settle a disbursement as succeeded right after its decision lapsed',

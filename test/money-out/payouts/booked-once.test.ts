@@ -296,15 +296,19 @@ describe('After a restore to before a payout was created', () => {
     return { id, transfer };
   }
 
-  it('Money booked as lost is used by the payout created again under its key after a restore', async () => {
-    const key = freshKey();
-    const { id, transfer } = await buildForgotten(key);
-    const before = await systemBalances();
-    expect(await book({ provider_reference: transfer })).toMatchObject({ status: 'carried_out' });
-    await pay(partner, {}, key);
-    await payoutWhen(partner, id, 'succeeded');
-    expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
-  }, 120_000);
+  itInFull(
+    'Money booked as lost is used by the payout created again under its key after a restore',
+    async () => {
+      const key = freshKey();
+      const { id, transfer } = await buildForgotten(key);
+      const before = await systemBalances();
+      expect(await book({ provider_reference: transfer })).toMatchObject({ status: 'carried_out' });
+      await pay(partner, {}, key);
+      await payoutWhen(partner, id, 'succeeded');
+      expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
+    },
+    120_000,
+  );
 
   itInFull(
     'A transfer that a repeated payout finds after a restore is no longer unknown and cannot be booked',
@@ -319,16 +323,20 @@ describe('After a restore to before a payout was created', () => {
     120_000,
   );
 
-  it('An unknown refund to a wallet is booked after a restore', async () => {
-    const paymentId = await buildPaid(stack, partner, { amount: '50000' });
-    const made = await refund(partner, paymentId, { amount: '20000' });
-    await refundWhen(partner, made, 'succeeded');
-    const transfer = await transferOf(made.id);
-    await restore(stack.owner());
-    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: made.id, status: 'SUCCEEDED' });
-    await stuckWhen(transfer);
-    const before = await systemBalances();
-    expect(await book({ provider_reference: made.id })).toMatchObject({ status: 'carried_out' });
-    expect(await changeSince(before)).toEqual({ clearing: 20_000, cost: 0, loss: -20_000 });
-  }, 120_000);
+  itInFull(
+    'An unknown refund to a wallet is booked after a restore',
+    async () => {
+      const paymentId = await buildPaid(stack, partner, { amount: '50000' });
+      const made = await refund(partner, paymentId, { amount: '20000' });
+      await refundWhen(partner, made, 'succeeded');
+      const transfer = await transferOf(made.id);
+      await restore(stack.owner());
+      await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: made.id, status: 'SUCCEEDED' });
+      await stuckWhen(transfer);
+      const before = await systemBalances();
+      expect(await book({ provider_reference: made.id })).toMatchObject({ status: 'carried_out' });
+      expect(await changeSince(before)).toEqual({ clearing: 20_000, cost: 0, loss: -20_000 });
+    },
+    120_000,
+  );
 });

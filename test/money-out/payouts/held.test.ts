@@ -2,6 +2,7 @@ import { sweepPayouts } from '../../../src/money-out/payouts/sweep-payouts.ts';
 import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { type BuiltUser, buildPlatformAdmin, buildSuperAdmin } from '../../support/build.ts';
 import { secureSession } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
@@ -140,20 +141,24 @@ describe('While all payouts are on hold', () => {
     expect(data.evidence.books).toMatchObject({ lapsed: 'the cause was stopped' });
   }, 60_000);
 
-  it('A request that the provider does not have is not repeated while all payouts are on hold', async () => {
-    await release();
-    const steps = openSteps(stack);
-    const gateway = steps.openGateway();
-    const id = await reserve(stack, partner, '900004');
-    await steps.send(id, { gateway });
-    await ageAttempts(stack, id, 3);
-    await hold();
-    expect(await steps.ask(id, { gateway })).toEqual({ said: 'not known' });
-    expect(await steps.send(id, { gateway })).toEqual({ said: 'not known' });
-    expect(gateway.requests).toBe(1);
-    await release();
-    expect(await steps.ask(id, { gateway })).toEqual({ said: 'not known', repeat: true });
-  }, 60_000);
+  itInFull(
+    'A request that the provider does not have is not repeated while all payouts are on hold',
+    async () => {
+      await release();
+      const steps = openSteps(stack);
+      const gateway = steps.openGateway();
+      const id = await reserve(stack, partner, '900004');
+      await steps.send(id, { gateway });
+      await ageAttempts(stack, id, 3);
+      await hold();
+      expect(await steps.ask(id, { gateway })).toEqual({ said: 'not known' });
+      expect(await steps.send(id, { gateway })).toEqual({ said: 'not known' });
+      expect(gateway.requests).toBe(1);
+      await release();
+      expect(await steps.ask(id, { gateway })).toEqual({ said: 'not known', repeat: true });
+    },
+    60_000,
+  );
 
   it('An attempt that had started sends no request while all payouts are on hold', async () => {
     await release();

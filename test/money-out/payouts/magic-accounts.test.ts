@@ -137,21 +137,25 @@ describe('A payout to a sandbox account', () => {
     expect(body.data.next).toMatchObject({ at: expect.any(String), text: expect.stringContaining('asked again') });
   });
 
-  it('A payout to 900005 succeeds although the first request was lost: the same request is repeated two minutes later', async () => {
-    const { payout } = unanswered['900005'];
-    partner = unanswered['900005'].partner;
-    await eventually(
-      () => stack.em().execute('select last_word from payouts where id = ?', [payout.id]),
-      ([row]) => row?.last_word === 'not known',
-    );
-    expect(await transfersOf(stack, payout.id)).toEqual([]);
-    await ageAttempts(stack, payout.id, 2);
-    await payoutWhen(partner, payout.id, 'succeeded');
-    expect(await transfersOf(stack, payout.id)).toMatchObject([{ idempotency_key: payout.id, amount: 97_500 }]);
-    expect(await readBalance(partner)).toMatchObject(spent);
-    const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
-    const texts = body.data.items.map(({ text }: { text: string }) => text);
-    expect(texts).toContainEqual(expect.stringContaining('asked to make the transfer'));
-    expect(texts).toContainEqual(expect.stringContaining('the same request was repeated under the same key (2)'));
-  }, 90_000);
+  itInFull(
+    'A payout to 900005 succeeds although the first request was lost: the same request is repeated two minutes later',
+    async () => {
+      const { payout } = unanswered['900005'];
+      partner = unanswered['900005'].partner;
+      await eventually(
+        () => stack.em().execute('select last_word from payouts where id = ?', [payout.id]),
+        ([row]) => row?.last_word === 'not known',
+      );
+      expect(await transfersOf(stack, payout.id)).toEqual([]);
+      await ageAttempts(stack, payout.id, 2);
+      await payoutWhen(partner, payout.id, 'succeeded');
+      expect(await transfersOf(stack, payout.id)).toMatchObject([{ idempotency_key: payout.id, amount: 97_500 }]);
+      expect(await readBalance(partner)).toMatchObject(spent);
+      const { body } = await partner.get(`/payouts/${payout.id}/timeline`);
+      const texts = body.data.items.map(({ text }: { text: string }) => text);
+      expect(texts).toContainEqual(expect.stringContaining('asked to make the transfer'));
+      expect(texts).toContainEqual(expect.stringContaining('the same request was repeated under the same key (2)'));
+    },
+    90_000,
+  );
 });

@@ -4,6 +4,7 @@ import { startApi } from '../../../dev/service-parts.ts';
 import { payoutIdFor } from '../../../src/shared/ids.ts';
 import { asAKeyedClient } from '../../support/as-a-client.ts';
 import { type BuiltUser, balanceOf } from '../../support/build.ts';
+import { itInFull } from '../../support/full.ts';
 import { createHttp, type Http, type HttpAnswer } from '../../support/http.ts';
 import { type BuiltPartner, freshKey, signature } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
@@ -63,22 +64,26 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
     expect(await readBalance(partner)).toMatchObject({ available: '900000.0000', pending: '0.0000' });
   }, 120_000);
 
-  it('Twins of a payout that differ in the amount create one payout, and the others are refused', async () => {
-    const key = freshKey();
-    const amounts = ['100000', '200000'];
-    const answers = await atOnce((api, index) => payAt(api, key, { amount: amounts[(index >> 1) % 2] }));
-    const told = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.amount);
-    expect(new Set(told).size).toBe(1);
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
-      new Set(['409 REQUEST_IDEMPOTENCY_KEY_REUSED']),
-    );
-    const id = payoutIdFor(partner.id, key);
-    await payoutWhen(partner, id, 'succeeded');
-    expect((await transfersOf(stack, id)).map(({ amount }) => `${amount}.0000`)).toEqual([told[0]]);
-    const available = `${1_000_000 - Number(told[0])}.0000`;
-    expect(await readBalance(partner)).toMatchObject({ available, pending: '0.0000' });
-  }, 120_000);
+  itInFull(
+    'Twins of a payout that differ in the amount create one payout, and the others are refused',
+    async () => {
+      const key = freshKey();
+      const amounts = ['100000', '200000'];
+      const answers = await atOnce((api, index) => payAt(api, key, { amount: amounts[(index >> 1) % 2] }));
+      const told = answers.filter(({ status }) => status === 200).map(({ body }) => body.data.amount);
+      expect(new Set(told).size).toBe(1);
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect(new Set(refused.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
+        new Set(['409 REQUEST_IDEMPOTENCY_KEY_REUSED']),
+      );
+      const id = payoutIdFor(partner.id, key);
+      await payoutWhen(partner, id, 'succeeded');
+      expect((await transfersOf(stack, id)).map(({ amount }) => `${amount}.0000`)).toEqual([told[0]]);
+      const available = `${1_000_000 - Number(told[0])}.0000`;
+      expect(await readBalance(partner)).toMatchObject({ available, pending: '0.0000' });
+    },
+    120_000,
+  );
 
   it('Twins of a payout create one payout when the balance covers only one, and none gets an insufficient balance error', async () => {
     const poor = await buildPayer(stack, { available: '100000' });

@@ -123,20 +123,24 @@ describe('A failed refund that was paid after all', () => {
     expect(items.map(({ text }: { text: string }) => text).join()).toContain('was paid after all');
   }, 120_000);
 
-  it('A refund waiting for the partner’s lock is refused if the provider reports at the same time that an earlier one was paid after all', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    const first = await refund(partner, paymentId, { amount: '999999' });
-    await refundWhen(partner, first, 'failed', 60_000);
-    const asking: Promise<HttpAnswer>[] = [];
-    await stack.owner().transactional(async (tx) => {
-      await tx.execute('select 1 from partners where id = ? for no key update', [partner.id]);
-      asking.push(askRefund(partner, paymentId, { amount: '2000000', ...toBank() }));
-      await untilLocked(stack, { text: 'for no key update of p' });
-      await makeAfterAll(first.id);
-      await saidOf(first.id, 'succeeded');
-    });
-    for (const answer of await Promise.all(asking)) expectExceeded(answer, '1000001.0000');
-  }, 120_000);
+  itInFull(
+    'A refund waiting for the partner’s lock is refused if the provider reports at the same time that an earlier one was paid after all',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      const first = await refund(partner, paymentId, { amount: '999999' });
+      await refundWhen(partner, first, 'failed', 60_000);
+      const asking: Promise<HttpAnswer>[] = [];
+      await stack.owner().transactional(async (tx) => {
+        await tx.execute('select 1 from partners where id = ? for no key update', [partner.id]);
+        asking.push(askRefund(partner, paymentId, { amount: '2000000', ...toBank() }));
+        await untilLocked(stack, { text: 'for no key update of p' });
+        await makeAfterAll(first.id);
+        await saidOf(first.id, 'succeeded');
+      });
+      for (const answer of await Promise.all(asking)) expectExceeded(answer, '1000001.0000');
+    },
+    120_000,
+  );
 
   it('A reserved refund that was not sent fails and releases its money once an earlier one turns out to be paid', async () => {
     const paymentId = await buildPaid(stack, partner);

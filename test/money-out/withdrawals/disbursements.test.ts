@@ -203,51 +203,57 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  it('A returned disbursement followed by a donation from before the closing leaves its cause closed, not completed', async () => {
-    const it = await buildCause({ of: 'organization' });
-    const order = async () => {
-      const body = {
-        reference_type: 'charitable_cause_donate',
-        reference_id: it.causeId,
-        payment_id: 1,
-        amount: 50_000,
+  itInFull(
+    'A returned disbursement followed by a donation from before the closing leaves its cause closed, not completed',
+    async () => {
+      const it = await buildCause({ of: 'organization' });
+      const order = async () => {
+        const body = {
+          reference_type: 'charitable_cause_donate',
+          reference_id: it.causeId,
+          payment_id: 1,
+          amount: 50_000,
+        };
+        return (await stack.post('/v1/payments/gateway', body, { token: it.donor.token })).body.data;
       };
-      return (await stack.post('/v1/payments/gateway', body, { token: it.donor.token })).body.data;
-    };
-    const [first, second] = [await order(), await order()];
-    await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
-    await disburseAll(it);
-    expect(await statusOf(it.causeId)).toBe('completed');
-    await stack.sandbox.post('/sandbox/pay', { payment_code: first.payment_code });
-    await eventually(
-      () => statusOf(it.causeId),
-      (status) => status === 'cancelled',
-    );
-    // Money that arrives while the cause is closed but not completed does not change its status.
-    await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
-    await eventually(
-      () =>
-        stack
-          .em()
-          .execute<unknown[]>("select 1 from donations where cause_id = ? and status = 'completed'", [it.causeId]),
-      (completed) => completed.length === 3,
-    );
-    expect(await statusOf(it.causeId)).toBe('cancelled');
-  });
+      const [first, second] = [await order(), await order()];
+      await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
+      await disburseAll(it);
+      expect(await statusOf(it.causeId)).toBe('completed');
+      await stack.sandbox.post('/sandbox/pay', { payment_code: first.payment_code });
+      await eventually(
+        () => statusOf(it.causeId),
+        (status) => status === 'cancelled',
+      );
+      // Money that arrives while the cause is closed but not completed does not change its status.
+      await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
+      await eventually(
+        () =>
+          stack
+            .em()
+            .execute<unknown[]>("select 1 from donations where cause_id = ? and status = 'completed'", [it.causeId]),
+        (completed) => completed.length === 3,
+      );
+      expect(await statusOf(it.causeId)).toBe('cancelled');
+    },
+  );
 
-  it('A disbursement returned after the platform stopped its cause leaves the cause to be reinstated as closed', async () => {
-    const it = await buildCause({ of: 'organization' });
-    await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
-    const id = await disburseAll(it);
-    const decide = (what: string) =>
-      stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Reviewed' }, { token: superAdmin.token });
-    expect((await decide('stop')).status).toBe(200);
-    await settleAtProvider(stack, id, 'REVERSED');
-    await withdrawalWhen(stack, it.owner, id, 'reversed');
-    expect(await statusOf(it.causeId)).toBe('rejected');
-    expect((await decide('reinstate')).status).toBe(200);
-    expect(await statusOf(it.causeId)).toBe('deactivated');
-  });
+  itInFull(
+    'A disbursement returned after the platform stopped its cause leaves the cause to be reinstated as closed',
+    async () => {
+      const it = await buildCause({ of: 'organization' });
+      await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
+      const id = await disburseAll(it);
+      const decide = (what: string) =>
+        stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Reviewed' }, { token: superAdmin.token });
+      expect((await decide('stop')).status).toBe(200);
+      await settleAtProvider(stack, id, 'REVERSED');
+      await withdrawalWhen(stack, it.owner, id, 'reversed');
+      expect(await statusOf(it.causeId)).toBe('rejected');
+      expect((await decide('reinstate')).status).toBe(200);
+      expect(await statusOf(it.causeId)).toBe('deactivated');
+    },
+  );
 
   itInFull(
     'A disbursement returned after its cause was stopped and reinstated leaves the cause closed, not completed',

@@ -2,6 +2,7 @@ import { give } from '../../giving/donations/build-donations.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { buildOperators, decide, secureSession } from '../../support/decide.ts';
+import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { recountTallies } from '../../support/recount-tallies.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -129,16 +130,20 @@ it('The evidence and the timeline of an approved disbursement say so when its ow
   await expect(stack.owner().execute(changed, [it.decisionId])).rejects.toThrow('what was decided cannot change');
 }, 120_000);
 
-it('A disbursement that two people settled as failed, and that the provider does not have, is sent again', async () => {
-  const it = await buildWaitingDisbursement(stack, '300000', '900004');
-  await approve(it, 0);
-  expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
-  await saidOf(it.id, 'not known');
-  await ageAttempts(stack, it.id, 3);
-  const ending = { kind: 'settle_payout', payout_id: it.id, outcome: 'failed' };
-  expect(await decide(stack, await buildOperators(stack), ending)).toMatchObject({ status: 'carried_out' });
-  expect(await take(it, '400000', true)).toBe(201);
-}, 120_000);
+itInFull(
+  'A disbursement that two people settled as failed, and that the provider does not have, is sent again',
+  async () => {
+    const it = await buildWaitingDisbursement(stack, '300000', '900004');
+    await approve(it, 0);
+    expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
+    await saidOf(it.id, 'not known');
+    await ageAttempts(stack, it.id, 3);
+    const ending = { kind: 'settle_payout', payout_id: it.id, outcome: 'failed' };
+    expect(await decide(stack, await buildOperators(stack), ending)).toMatchObject({ status: 'carried_out' });
+    expect(await take(it, '400000', true)).toBe(201);
+  },
+  120_000,
+);
 
 it('A donor gets nothing back once money of the cause left by a disbursement that failed here', async () => {
   const owner = await buildOwner(stack, '100000');

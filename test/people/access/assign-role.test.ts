@@ -8,6 +8,7 @@ import {
   buildRole,
   buildSuperAdmin,
 } from '../../support/build.ts';
+import { itInFull } from '../../support/full.ts';
 import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -286,54 +287,58 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await stack.get('/v1/events', { token: user.token })).status).toBe(403);
   });
 
-  it(`${pairs} pairs of admins who assign, change and delete the same role at once leave a consistent state`, async () => {
-    const two = await Promise.all([admin, buildOrganizationAdmin(stack, { organizationId: ownId })]);
-    const sets = [
-      ['read-role', 'read-user'],
-      ['create-account', 'read-account', 'read-transaction'],
-    ];
-    const unexpected: unknown[] = [];
-    let deleted = 0;
-    let assigned = 0;
-    async function pair(deletesFirst: boolean): Promise<void> {
-      const role = await buildRole(stack, {
-        name: `pair-${newId()}`,
-        organizationId: ownId,
-        permissions: sets[0] ?? [],
-      });
-      const user = await buildIndividual(stack, { organizationId: ownId });
-      const calls = [
-        () => assign(two[0], { user_id: user.id, role_id: role.id }),
-        () => stack.delete(`/v1/acl/roles/${role.id}`, undefined, { token: two[1].token }),
-        () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[1] }, { token: two[0].token }),
-        () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[0] }, { token: two[1].token }),
+  itInFull(
+    `${pairs} pairs of admins who assign, change and delete the same role at once leave a consistent state`,
+    async () => {
+      const two = await Promise.all([admin, buildOrganizationAdmin(stack, { organizationId: ownId })]);
+      const sets = [
+        ['read-role', 'read-user'],
+        ['create-account', 'read-account', 'read-transaction'],
       ];
-      const begun = (deletesFirst ? calls.toReversed() : calls).map(asAClient);
-      const [given, removed, ...changed] = await Promise.all(deletesFirst ? begun.toReversed() : begun);
-      if (given?.status === 200) assigned += 1;
-      if (removed?.status === 200) deleted += 1;
-      const answers = [given, removed, ...changed].map((answer) => answer?.status ?? 0);
-      if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
-      if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
-    }
-    // Until each of the two has won once; the winner is random.
-    for (let batch = 0; batch < pairs / 10 || (batch < 20 && Math.min(deleted, assigned) === 0); batch += 1) {
-      await Promise.all(Array.from({ length: 10 }, (_, index) => pair(index % 2 === 1)));
-    }
-    expect(unexpected).toEqual([]);
-    expect(deleted).toBeGreaterThan(0);
-    expect(assigned).toBeGreaterThan(0);
-    const broken = await stack
-      .em()
-      .execute(`select u.id from users u join roles r on r.id = u.role_id where r.deleted_at is not null`);
-    expect(broken).toEqual([]);
-    const held = await stack.em().execute<{ names: string }[]>(
-      `select distinct string_agg(p.name, ',' order by p.name) as names
+      const unexpected: unknown[] = [];
+      let deleted = 0;
+      let assigned = 0;
+      async function pair(deletesFirst: boolean): Promise<void> {
+        const role = await buildRole(stack, {
+          name: `pair-${newId()}`,
+          organizationId: ownId,
+          permissions: sets[0] ?? [],
+        });
+        const user = await buildIndividual(stack, { organizationId: ownId });
+        const calls = [
+          () => assign(two[0], { user_id: user.id, role_id: role.id }),
+          () => stack.delete(`/v1/acl/roles/${role.id}`, undefined, { token: two[1].token }),
+          () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[1] }, { token: two[0].token }),
+          () => stack.patch(`/v1/acl/roles/${role.id}`, { permissions: sets[0] }, { token: two[1].token }),
+        ];
+        const begun = (deletesFirst ? calls.toReversed() : calls).map(asAClient);
+        const [given, removed, ...changed] = await Promise.all(deletesFirst ? begun.toReversed() : begun);
+        if (given?.status === 200) assigned += 1;
+        if (removed?.status === 200) deleted += 1;
+        const answers = [given, removed, ...changed].map((answer) => answer?.status ?? 0);
+        if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
+        if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
+      }
+      // Until each of the two has won once; the winner is random.
+      for (let batch = 0; batch < pairs / 10 || (batch < 20 && Math.min(deleted, assigned) === 0); batch += 1) {
+        await Promise.all(Array.from({ length: 10 }, (_, index) => pair(index % 2 === 1)));
+      }
+      expect(unexpected).toEqual([]);
+      expect(deleted).toBeGreaterThan(0);
+      expect(assigned).toBeGreaterThan(0);
+      const broken = await stack
+        .em()
+        .execute(`select u.id from users u join roles r on r.id = u.role_id where r.deleted_at is not null`);
+      expect(broken).toEqual([]);
+      const held = await stack.em().execute<{ names: string }[]>(
+        `select distinct string_agg(p.name, ',' order by p.name) as names
        from roles r join role_permissions rp on rp.role_id = r.id join permissions p on p.id = rp.permission_id
        where r.name like 'pair-%' and r.organization_id = ? group by r.id
        having string_agg(p.name, ',' order by p.name) not in (?, ?) and count(*) > 1`,
-      [ownId, sets[0]?.join(',') ?? '', sets[1]?.join(',') ?? ''],
-    );
-    expect(held).toEqual([]);
-  }, 60_000);
+        [ownId, sets[0]?.join(',') ?? '', sets[1]?.join(',') ?? ''],
+      );
+      expect(held).toEqual([]);
+    },
+    60_000,
+  );
 });

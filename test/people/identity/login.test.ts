@@ -272,7 +272,7 @@ describe('Logging in and out', () => {
     },
   );
 
-  it('Strangers behind a shared address never lock out users who logged in there within 30 days', async () => {
+  itInFull('Strangers behind a shared address never lock out users who logged in there within 30 days', async () => {
     const [regular, newcomer] = [await signUp(), await signUp()];
     const shared = '203.0.113.45';
     expect((await logIn(regular.email, password, shared)).status).toBe(200);

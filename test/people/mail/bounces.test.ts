@@ -3,6 +3,7 @@ import { recordMail } from '../../../src/people/mail/record-mail.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { buildIndividual } from '../../support/build.ts';
 import { eventually } from '../../support/eventually.ts';
+import { itInFull } from '../../support/full.ts';
 import { awaitMail, mailsTo, tokenIn } from '../../support/mail.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -96,7 +97,7 @@ describe('A bounce', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('A bounce is also recorded when the server rejects the address as unknown', async () => {
+  itInFull('A bounce is also recorded when the server rejects the address as unknown', async () => {
     const email = `${newId()}+refused@example.org`;
     const password = 'correct horse battery';
     await stack.post('/v1/auth/signup', { name: 'Sari', email, password });

@@ -9,6 +9,7 @@ import { budgets } from '../../../src/shared/budgets.ts';
 import { createApp } from '../../../src/wiring/app.ts';
 import { openDependencies } from '../../../src/wiring/dependencies.ts';
 import { type BuiltUser, buildIndividual } from '../../support/build.ts';
+import { itInFull } from '../../support/full.ts';
 import { createHttp } from '../../support/http.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 import { within } from '../../support/within.ts';
@@ -68,7 +69,7 @@ describe('While the database is down', () => {
   );
 });
 
-it('While a query hangs, a scrape answers without the gauges of that query', async () => {
+itInFull('While a query hangs, a scrape answers without the gauges of that query', async () => {
   const metrics = createMetrics({ defaults: false });
   const hanging = gauge(metrics, 'hanging', 'Of a query that hangs.', ['what']);
   gauge(metrics, 'other', 'Of this process.', []).set(7);

@@ -130,7 +130,7 @@ describe('The admin commands', () => {
     }
   });
 
-  it('The admin commands use the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
+  itInFull('The admin commands use the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-data-'));
     const env = { PATH: String(stack.env.PATH), DATA_DIR: directory };
     try {

@@ -14,6 +14,7 @@ import {
 } from '../../money-out/payouts/build-payouts.ts';
 import { balanceOf, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
+import { itInFull } from '../../support/full.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -229,50 +230,53 @@ describe('An attacker who polls as a worker', () => {
 });
 
 describe('An attacker with access to Temporal', () => {
-  it('An attacker never reverses a paid payout by answering in place of the activity that queries the provider', async () => {
-    const partner = await buildPayer(stack);
-    const { id } = await pay(partner);
-    await payoutWhen(partner, id, 'succeeded');
-    const before = await readBalance(partner);
-    const { client, taskQueue } = stack.deps.workflows;
-    const workflowId = workflowIds.partnerPayout(id);
-    const handle = client.workflow.getHandle(workflowId);
-    await eventually(
-      async () => (await handle.describe()).status.name,
-      (status) => status === 'COMPLETED',
-    );
-    await setFaults(stack, { requests: { hang_rate: 1 } });
-    await client.workflow.signalWithStart('partnerPayout', {
-      workflowId,
-      taskQueue,
-      args: [{ payoutId: id }],
-      signal: 'callbackArrived',
-      signalArgs: [],
-    });
-    const asking = await eventually(
-      async () => (await handle.describe()).raw.pendingActivities ?? [],
-      (pending) => pending.some(({ activityType }) => activityType?.name === 'askTransfer'),
-    );
-    const answer = {
-      report: { said: 'reversed', providerTransferId: 'mine', failureCode: null },
-      payout: { status: 'reversed', unknownSince: null, reservedAt: new Date().toISOString(), deliveryIds: [] },
-    };
-    await client.workflowService.respondActivityTaskCompletedById({
-      namespace: 'default',
-      workflowId,
-      activityId: asking.find(({ activityType }) => activityType?.name === 'askTransfer')?.activityId ?? '',
-      result: {
-        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(answer)) }],
-      },
-    });
-    await eventually(
-      async () => (await handle.describe()).status.name,
-      (status) => status === 'COMPLETED',
-    );
-    await setFaults(stack, {});
-    expect((await readPayout(partner, id)).status).toBe('succeeded');
-    expect(await readBalance(partner)).toEqual(before);
-  });
+  itInFull(
+    'An attacker never reverses a paid payout by answering in place of the activity that queries the provider',
+    async () => {
+      const partner = await buildPayer(stack);
+      const { id } = await pay(partner);
+      await payoutWhen(partner, id, 'succeeded');
+      const before = await readBalance(partner);
+      const { client, taskQueue } = stack.deps.workflows;
+      const workflowId = workflowIds.partnerPayout(id);
+      const handle = client.workflow.getHandle(workflowId);
+      await eventually(
+        async () => (await handle.describe()).status.name,
+        (status) => status === 'COMPLETED',
+      );
+      await setFaults(stack, { requests: { hang_rate: 1 } });
+      await client.workflow.signalWithStart('partnerPayout', {
+        workflowId,
+        taskQueue,
+        args: [{ payoutId: id }],
+        signal: 'callbackArrived',
+        signalArgs: [],
+      });
+      const asking = await eventually(
+        async () => (await handle.describe()).raw.pendingActivities ?? [],
+        (pending) => pending.some(({ activityType }) => activityType?.name === 'askTransfer'),
+      );
+      const answer = {
+        report: { said: 'reversed', providerTransferId: 'mine', failureCode: null },
+        payout: { status: 'reversed', unknownSince: null, reservedAt: new Date().toISOString(), deliveryIds: [] },
+      };
+      await client.workflowService.respondActivityTaskCompletedById({
+        namespace: 'default',
+        workflowId,
+        activityId: asking.find(({ activityType }) => activityType?.name === 'askTransfer')?.activityId ?? '',
+        result: {
+          payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(answer)) }],
+        },
+      });
+      await eventually(
+        async () => (await handle.describe()).status.name,
+        (status) => status === 'COMPLETED',
+      );
+      await setFaults(stack, {});
+      expect((await readPayout(partner, id)).status).toBe('succeeded');
+      expect(await readBalance(partner)).toEqual(before);
+    },
+  );
 
   it('An attacker never keeps a paid order from being settled by putting other money under its receipt', async () => {
     await setFaults(stack, { callbacks: { drop: true } });

@@ -1,7 +1,6 @@
 import { payoutIdFor } from '../../../src/shared/ids.ts';
 import { workflowIds } from '../../../src/shared/workflow-ids.ts';
 import { buildOperators, decide } from '../../support/decide.ts';
-import { itInFull } from '../../support/full.ts';
 import { loseKey } from '../../support/lost-keys.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { type ProcessStack, startProcessStack } from '../../support/processes.ts';
@@ -45,31 +44,27 @@ it('A payout whose key is lost after the reservation is shown to operators, and 
   expect(await transfersOf(stack, id)).toEqual([]);
 }, 120_000);
 
-itInFull(
-  'A payout whose key is lost before the reservation is refused for good, and nothing is reserved',
-  async () => {
-    const key = freshKey();
-    const id = payoutIdFor(partner.id, key);
-    await stack.kill('worker');
-    const asked = partner.post('/payouts', payoutBody(), key);
-    // The API has cached the key by then, and creates no other for the retry.
-    const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
-    await eventually(
-      () => started().catch(() => null),
-      (workflow) => workflow !== null,
-    );
-    await loseKey(stack, id);
-    await stack.restart();
-    const refused = { status: 409, body: { error: { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' } } };
-    // If the worker starts later than the request's time-out, there is no verdict.
-    if ((await asked).status !== 503) expect(await asked).toMatchObject(refused);
-    const again = await eventually(
-      () => partner.post('/payouts', payoutBody(), key),
-      ({ status }) => status !== 503,
-    );
-    expect(again).toMatchObject(refused);
-    expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
-    expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
-  },
-  120_000,
-);
+it('A payout whose key is lost before the reservation is refused for good, and nothing is reserved', async () => {
+  const key = freshKey();
+  const id = payoutIdFor(partner.id, key);
+  await stack.kill('worker');
+  const asked = partner.post('/payouts', payoutBody(), key);
+  // The API has cached the key by then, and creates no other for the retry.
+  const started = () => stack.deps.workflows.client.workflow.getHandle(workflowIds.partnerPayout(id)).describe();
+  await eventually(
+    () => started().catch(() => null),
+    (workflow) => workflow !== null,
+  );
+  await loseKey(stack, id);
+  await stack.restart();
+  const refused = { status: 409, body: { error: { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' } } };
+  // If the worker starts later than the request's time-out, there is no verdict.
+  if ((await asked).status !== 503) expect(await asked).toMatchObject(refused);
+  const again = await eventually(
+    () => partner.post('/payouts', payoutBody(), key),
+    ({ status }) => status !== 503,
+  );
+  expect(again).toMatchObject(refused);
+  expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
+  expect(await readBalance(partner)).toMatchObject({ available: '1000000.0000', pending: '0.0000' });
+}, 120_000);
