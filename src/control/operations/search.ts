@@ -102,7 +102,7 @@ const kinds: Kind[] = [
     type: 'reconciliation',
     table: 'reconciliations',
     text: "kind || ' of ' || day || ', ' || state",
-    by: [id, texts('subject')],
+    by: [id, texts('subject'), texts('reference')],
   },
   {
     type: 'decision',

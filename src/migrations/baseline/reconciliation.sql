@@ -29,8 +29,9 @@ create table reconciliations (
   unique (day, resource_type, subject),
   check ((state = 'explained') <= (note is not null))
 );
--- For search, because an unknown transfer or payment has only the provider's id.
+-- For search, because an unknown transfer or payment has only the provider's id and the reference.
 create index reconciliations_by_subject on reconciliations (subject);
+create index reconciliations_by_reference on reconciliations (reference);
 create index reconciliations_by_creation on reconciliations (created_at desc, id desc);
 create index reconciliations_open on reconciliations (day) where state = 'open';
 create index reconciliations_of_transfers on reconciliations (created_at, id)

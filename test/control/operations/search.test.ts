@@ -102,6 +102,17 @@ describe('GET /v1/search', () => {
     }
   });
 
+  it('The search finds a transfer that nobody knows by its reference and by the provider’s id', async () => {
+    const reference = `nobody-${partner.id}`;
+    const [row] = await stack.owner().execute<{ id: string }[]>(
+      `insert into reconciliations (id, day, resource_type, subject, reference, theirs)
+       values (uuidv7(), current_date, 'payout', ?, ?, '{"status": "succeeded", "amount": "90000.0000"}') returning id`,
+      [`disb-${partner.id}`, reference],
+    );
+    for (const q of [reference, `disb-${partner.id}`]) expect(await typesOf(q)).toEqual([['reconciliation', row?.id]]);
+    await stack.owner().execute('delete from reconciliations where id = ?', [row?.id]);
+  });
+
   it('The search returns at most twenty results', async () => {
     const external_ref = `same ${partner.id}`;
     for (let i = 0; i < 21; i += 1) {
