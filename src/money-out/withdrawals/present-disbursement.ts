@@ -15,6 +15,9 @@ export const DisbursementShape = z
     created_at: timestamp(),
     succeeded_at: timestamp().nullable(),
     finalized_at: timestamp().nullable(),
+    booked_at: timestamp()
+      .nullable()
+      .meta({ description: 'When a failed disbursement that the provider paid anyway was booked.' }),
   })
   .meta({ id: 'Disbursement' });
 
@@ -30,4 +33,5 @@ export const presentDisbursement = ({ withdrawal, payout }: WholeWithdrawal): z.
   created_at: payout.created_at.toISOString(),
   succeeded_at: payout.succeeded_at?.toISOString() ?? null,
   finalized_at: payout.finalized_at?.toISOString() ?? null,
+  booked_at: payout.booked_at?.toISOString() ?? null,
 });

@@ -23,7 +23,7 @@ export const WithdrawalShape = z
     finalized_at: timestamp().nullable(),
     booked_at: timestamp()
       .nullable()
-      .meta({ description: 'When a failed refund that the provider paid anyway was booked.' }),
+      .meta({ description: 'When a failed withdrawal that the provider paid anyway was booked.' }),
   })
   .meta({ id: 'Withdrawal' });
 

@@ -74,6 +74,8 @@ it('A failed disbursement that the provider sent after all is not sent again, it
   expect(decision).toMatchObject({ status: 'carried_out' });
   expect(await balanceOf(stack, it.owner.accountId)).toBe('200000.0000');
   expect(await readWithdrawal(stack, it.owner, it.id)).toMatchObject({ booked_at: expect.any(String) });
+  const { body } = await stack.get(`/v1/charitable-causes/${it.causeId}/disbursements`, { token: it.owner.token });
+  expect(body.data.items).toMatchObject([{ id: it.id, status: 'failed', booked_at: expect.any(String) }]);
   expect(await take(it, '100001', true)).toBe(400);
   // Reserved, released, and sent after all.
   expect(await transactionsOf(it)).toEqual([
