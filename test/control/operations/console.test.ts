@@ -8,7 +8,7 @@ import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/
 import { buildOperators, type Operators } from '../../support/decide.ts';
 import { itInFull } from '../../support/full.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
 let browser: Browser;
@@ -142,6 +142,22 @@ describeInBrowser('The console', () => {
     await page.getByRole('link', { name: id }).click();
     expect(await heading(page)).toBe(`Batch ${paid}`);
     await keepPicture(page, 'batch');
+  }, 60_000);
+
+  it('The page of a payment to a reusable instrument leads to the instrument, and has no deadline', async () => {
+    const { id, payment_code } = (await partner.post('/instruments', { method: 'qris' })).body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 20_000 });
+    const [payment] = await eventually(
+      async () => (await partner.get(`/payments?instrument_id=${id}`)).body.data.items,
+      (items) => items.length === 1,
+    );
+    const page = await visit(operators.proposer, { path: `/payments/${payment.id}` });
+    const facts = await page.locator('dl').textContent();
+    expect(facts).toContain(`Instrument${id}`);
+    expect(facts).not.toMatch(/1970|Expires|none yet/);
+    const workflow = await page.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href');
+    expect(workflow).toContain(encodeURIComponent(`partner-instrument/${id}`));
+    await keepPicture(page, 'instrument-payment');
   }, 60_000);
 
   it('The partner’s page shows its endpoints without secrets, and deliveries by status, each of which can be resent', async () => {

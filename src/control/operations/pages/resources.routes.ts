@@ -22,6 +22,7 @@ import {
   payoutFacts,
   payoutWorkflow,
   proposalOf,
+  row,
   sectionOf,
   type TimelineShown,
   timelineOf,
@@ -40,7 +41,8 @@ interface PaymentFacts extends OfPartner {
   net_amount: string;
   refunded_amount: string;
   provider_payment_request_id: string | null;
-  expires_at: string;
+  instrument_id: string | null;
+  expires_at: string | null;
   created_at: string;
   finalized_at: string | null;
   available_at: string | null;
@@ -110,7 +112,9 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
       webhooksOf(ctx, payment.partner_id, payment.id),
     ]);
     const content = html`${paymentFacts(payment)}
-${workflowLink(workflowIds.partnerPayment(payment.id))}
+${workflowLink(
+  payment.instrument_id ? workflowIds.partnerInstrument(payment.instrument_id) : workflowIds.partnerPayment(payment.id),
+)}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
@@ -178,9 +182,10 @@ const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
 <dt>By</dt><dd>${words(payment.method)}, ${payment.channel}</dd>
 <dt>Partner</dt><dd>${partnerLink(payment)}</dd>
 ${payment.external_ref && html`<dt>External reference</dt><dd>${payment.external_ref}</dd>`}
-<dt>Provider’s id</dt><dd>${payment.provider_payment_request_id ?? 'none yet'}</dd>
+${row('Instrument', payment.instrument_id)}
+${row('Provider’s id', payment.provider_payment_request_id ?? (payment.instrument_id ? null : 'none yet'))}
 <dt>Requested</dt><dd>${instant(payment.created_at)}</dd>
-<dt>Expires</dt><dd>${instant(payment.expires_at)}</dd>
+${row('Expires', payment.expires_at && instant(payment.expires_at))}
 <dt>Finalized</dt><dd>${instantOr(payment.finalized_at, 'not yet')}</dd>
 <dt>Available</dt><dd>${instantOr(payment.available_at, 'not yet')}</dd>
 <dt>Id</dt><dd><code>${payment.id}</code></dd>
