@@ -113,6 +113,35 @@ describe('A restore to before things were created', () => {
     expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
   }, 60_000);
 
+  it('A payment requested again after the provider has forgotten its key is refunded to the wallet that paid the first request', async () => {
+    await stack.owner().execute('drop schema backup cascade');
+    await backUp(stack.owner());
+    const [key, refundKey] = [freshKey(), freshKey()];
+    const body = { method: 'ewallet', channel: 'DANA', amount: '700000' };
+    const collectFromWallet = async () => (await partner.post('/payments', body, key)).body.data;
+    const { id, payment_code } = await collectFromWallet();
+    const paid = () =>
+      eventually(
+        async () => (await partner.get(`/payments/${id}`)).body.data?.status,
+        (status) => status === 'succeeded',
+      );
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await paid();
+    const ask = async () => (await askRefund(partner, id, { amount: '20000' }, refundKey)).body.data;
+    const asked = await ask();
+    await refundWhen(partner, asked, 'succeeded');
+    await stack.sandbox.post('/sandbox/forget-keys', {});
+    await restore(stack.owner());
+    expect((await collectFromWallet()).payment_code).not.toBe(payment_code);
+    // Its own first poll is a minute later.
+    await stack.deps.workflows.hintPartnerPayment(id);
+    await paid();
+    expect(await ask()).toMatchObject({ id: asked.id });
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+    await refundWhen(partner, await refund(partner, id, { amount: '30000' }), 'succeeded');
+  }, 60_000);
+
   it('An instrument accepts after a restore what was paid to it before and since', async () => {
     const key = freshKey();
     const { id, payment_code } = (await keep(key)).body.data;
