@@ -10,6 +10,7 @@ import {
   transfersOfItems,
 } from '../money-out/payout-batches/build-batches.ts';
 import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../money-out/payouts/build-payouts.ts';
+import { askRefund, atProvider, buildPaid, refund, refundWhen, toBank } from '../money-out/refunds/build-refunds.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
 import { itInFull } from '../support/full.ts';
@@ -72,6 +73,73 @@ describe('A restore to before things were created', () => {
     expect((await partner.post('/payouts', payoutBody(), key)).body.data).toMatchObject({ id });
     await payoutWhen(partner, id, 'succeeded');
     expect(await transfersOf(stack, id)).toHaveLength(1);
+  }, 60_000);
+
+  it('A refund sent to a bank before a restore is not sent to the wallet, too, although the wallet’s refusal is lost', async () => {
+    const payment = await buildPaid(stack, partner);
+    await stack.owner().execute('drop schema backup cascade');
+    await backUp(stack.owner());
+    await refundWhen(partner, await refund(partner, payment, { amount: '999999' }), 'failed');
+    const key = freshKey();
+    const ask = async () => (await askRefund(partner, payment, { amount: '20000', ...toBank() }, key)).body.data;
+    const asked = await ask();
+    expect(asked).toMatchObject(toBank());
+    await refundWhen(partner, asked, 'succeeded');
+    await restore(stack.owner());
+    expect(await ask()).toMatchObject({ id: asked.id });
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 20_000 }] });
+  }, 60_000);
+
+  it('A refund sent to the wallet before a restore is not sent to a bank, too, although the wallet has refused another since', async () => {
+    const payment = await buildPaid(stack, partner);
+    const late = await refund(partner, payment, { amount: '131313' });
+    await eventually(
+      () => atProvider(stack, late.id),
+      ({ refunds }) => refunds.length === 1,
+    );
+    await stack.owner().execute('drop schema backup cascade');
+    await backUp(stack.owner());
+    const key = freshKey();
+    const ask = async () => (await askRefund(partner, payment, { amount: '20000', ...toBank() }, key)).body.data;
+    const asked = await ask();
+    expect(asked).toMatchObject({ bank_code: null });
+    await refundWhen(partner, asked, 'succeeded');
+    await restore(stack.owner());
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: late.id, status: 'FAILED' });
+    await refundWhen(partner, late, 'failed');
+    expect(await ask()).toMatchObject({ id: asked.id });
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+  }, 60_000);
+
+  it('A payment requested again after the provider has forgotten its key is refunded to the wallet that paid the first request', async () => {
+    await stack.owner().execute('drop schema backup cascade');
+    await backUp(stack.owner());
+    const [key, refundKey] = [freshKey(), freshKey()];
+    const body = { method: 'ewallet', channel: 'DANA', amount: '700000' };
+    const collectFromWallet = async () => (await partner.post('/payments', body, key)).body.data;
+    const { id, payment_code } = await collectFromWallet();
+    const paid = () =>
+      eventually(
+        async () => (await partner.get(`/payments/${id}`)).body.data?.status,
+        (status) => status === 'succeeded',
+      );
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await paid();
+    const ask = async () => (await askRefund(partner, id, { amount: '20000' }, refundKey)).body.data;
+    const asked = await ask();
+    await refundWhen(partner, asked, 'succeeded');
+    await stack.sandbox.post('/sandbox/forget-keys', {});
+    await restore(stack.owner());
+    expect((await collectFromWallet()).payment_code).not.toBe(payment_code);
+    // Its own first poll is a minute later.
+    await stack.deps.workflows.hintPartnerPayment(id);
+    await paid();
+    expect(await ask()).toMatchObject({ id: asked.id });
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+    await refundWhen(partner, await refund(partner, id, { amount: '30000' }), 'succeeded');
   }, 60_000);
 
   it('An instrument accepts after a restore what was paid to it before and since', async () => {

@@ -95,12 +95,14 @@ create table partner_payments (
 );
 create trigger partner_payments_have_a_provider before insert on partner_payments
   for each row execute function set_provider_of_channel();
--- The amount of a payment with a code never changes.
+-- The amount of a payment with a code never changes. Another request under its reference, which a restore had removed,
+-- may be the one that is paid.
 create trigger partner_payments_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on partner_payments
   for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
     and (old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id)
-      is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id))
+      is distinct from (new.payment_code, new.provider_payment_request_id, new.provider_payment_method_id)
+    and not (old.status <> 'PAID' and new.status = 'PAID' and new.payment_code is not distinct from old.payment_code))
   execute function refuse_change();
 create index partner_payments_of_partner on partner_payments (partner_id, created_at desc, id desc) include (status);
 create index partner_payments_of_instrument on partner_payments (instrument_id, created_at desc, id desc)

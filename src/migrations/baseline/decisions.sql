@@ -411,14 +411,14 @@ set search_path = pg_catalog, public, pg_temp as $$
   select case when p_said in ('succeeded', 'reversed') then 'succeeded' when p_said in ('failed', 'refused') then 'failed' end
 $$;
 
--- Why an unsent disbursement fails: its decision was rejected or has lapsed, its owner, a user or an organization, may
--- no longer move money, or the platform has stopped its cause. Null if it does not.
+-- Why a disbursement may not be requested (again): its decision was rejected or has lapsed, its owner, a user or an
+-- organization, may no longer move money, or the platform has stopped its cause. Null if it may. It then fails, unless
+-- it was requested before.
 create function why_disbursement_ends(p_withdrawal_id uuid) returns text language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
   select case when d.status in ('rejected', 'lapsed') then 'DECISION_' || upper(d.status)
       when d.status is distinct from 'pending' and (owner_of_disbursement(w.id) is not null
-          or exists (select from charitable_causes c where c.id = w.cause_id and c.stopped_from is not null))
-        and not exists (select from payout_attempts a where a.payout_id = w.id and a.outcome is distinct from 'unsent')
+        or exists (select from charitable_causes c where c.id = w.cause_id and c.stopped_from is not null))
         then 'DECISION_LAPSED' end
   from withdrawals w left join decisions d on d.withdrawal_id = w.id
   where w.id = p_withdrawal_id and w.cause_id is not null

@@ -88,6 +88,11 @@ export async function settleOpenPayment(
   );
   payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
   if (isReleased) await release(tx, payment, partner, now);
+  // After a restore it may have several requests under its reference; refunds go to the wallet that paid.
+  if (received.providerPaymentRequestId) {
+    payment.provider_payment_request_id = received.providerPaymentRequestId;
+    payment.provider_payment_method_id = received.providerPaymentMethodId;
+  }
   const end = {
     status: 'PAID',
     type: 'payment.succeeded',

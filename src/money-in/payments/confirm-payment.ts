@@ -71,8 +71,9 @@ async function judge(
     await noteSettling(em, table, reference, isUnsettled);
   }
   if (paying !== undefined) {
-    const { providerPaymentId, providerPaymentMethodId, amount } = paying;
-    return { outcome: 'paid', payment: { providerPaymentId, providerPaymentMethodId, amount }, strays };
+    const { providerPaymentId, providerPaymentMethodId, providerPaymentRequestId, amount } = paying;
+    const request = providerPaymentRequestId ? { providerPaymentRequestId } : {};
+    return { outcome: 'paid', payment: { providerPaymentId, providerPaymentMethodId, amount, ...request }, strays };
   }
   return { ...next, strays };
 }

@@ -55,11 +55,13 @@ export interface OpenedOrder {
 export interface ConfirmedPayment {
   providerPaymentId: string;
   providerPaymentMethodId: string;
+  /** The payment request that it paid, if the provider names it. */
+  providerPaymentRequestId?: string | null;
   /** IDR, scale 4. */
   amount: Money;
 }
 
-export interface StrayPayment extends Omit<ConfirmedPayment, 'amount'> {
+export interface StrayPayment extends Omit<ConfirmedPayment, 'amount' | 'providerPaymentRequestId'> {
   receiptId: string;
   provider: string;
 }

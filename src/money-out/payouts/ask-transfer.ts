@@ -32,13 +32,26 @@ export function amountMade(report: ProviderReport, asked: Money): Money | null {
 }
 
 /**
- * Asks the provider, by reference, for the status of a payout's transfer; `silent` without an answer. Writes nothing.
+ * Asks the provider, by reference, for the status of a payout's transfer; `silent` without an answer. A refund that it
+ * does not know is also looked up the other way, as a transfer or as a refund to the wallet: before a restore the same
+ * request may have been sent so. Writes nothing.
  */
-export async function hearProvider(gateways: Gateways, payout: Payout, signal: AbortSignal): Promise<ProviderReport> {
+export async function hearProvider(
+  em: EntityManager,
+  gateways: Gateways,
+  payout: Payout,
+  signal: AbortSignal,
+): Promise<ProviderReport> {
   const { id, net_amount: amount, refund_of: refundOf, provider_transfer_id: known } = payout;
   const partnerId = payout.partner_id ?? null;
+  const find = (way: string | null | undefined) =>
+    gateways.of(payout.provider).findTransfer(id, { signal, refundOf: way, partnerId, known });
   try {
-    const transfer = await gateways.of(payout.provider).findTransfer(id, { signal, refundOf, partnerId, known });
+    let transfer = await find(refundOf);
+    if (transfer === null && payout.kind === 'payment_refund') {
+      const wallet = refundOf ? null : await findWallet(em, id);
+      if (refundOf || wallet) transfer = await find(wallet);
+    }
     if (transfer === null) return { said: 'not known' };
     const further = transfer.further.length > 0 ? { further: transfer.further } : {};
     return { ...reportOf(transfer, amount), ...further };
@@ -46,6 +59,17 @@ export async function hearProvider(gateways: Gateways, payout: Payout, signal: A
     if (!isProviderUnknown(error)) throw error;
     return { said: 'silent', ...restAfter(error) };
   }
+}
+
+/** The provider's id of the payment request of a refunded payment, if refunds may go to the wallet that paid it. */
+async function findWallet(em: EntityManager, refundId: string): Promise<string | null> {
+  const [paid] = await em.execute<{ wallet: string | null }[]>(
+    `select p.provider_payment_request_id as wallet from payment_refunds r
+     join partner_payments p on p.id = r.payment_id join payment_channels c on c.id = p.channel_id
+     where r.id = ? and c.refundable`,
+    [refundId],
+  );
+  return paid?.wallet ?? null;
 }
 
 /**
@@ -60,7 +84,7 @@ export async function askTransfer(
 ): Promise<ProviderReport> {
   const asked = await em.findOneOrFail(Payout, { id: payoutId });
   const askedAt = await readDatabaseClock(em);
-  const heard = await hearProvider(sending.gateways, asked, signal);
+  const heard = await hearProvider(em, sending.gateways, asked, signal);
   const report = await em.fork().transactional(async (tx) => {
     const payout = await lockPayout(tx, payoutId);
     const isUnheardOf = heard.said === 'not known' || heard.said === 'silent';

@@ -46,7 +46,7 @@ async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: str
     refuse('REQUEST_INVALID', `the payout is ${status}, neither failed nor reversed`, { field });
   }
   if (booked_at) refuse('REQUEST_INVALID', 'the transfer is booked already', { field });
-  const report = await hearProvider(gateways, payout, signalOfCall());
+  const report = await hearProvider(em, gateways, payout, signalOfCall());
   const { said: says } = report;
   const amount = amountMade(report, net_amount);
   if (amount === null || last_word !== says) refuse('REQUEST_INVALID', whyNotMade(says), { field });
@@ -137,7 +137,7 @@ async function hearOfPayout(
   { provider }: Evidence,
 ): Promise<Heard> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
-  const report = await hearProvider(gateways, payout, signalOfCall());
+  const report = await hearProvider(em, gateways, payout, signalOfCall());
   if (report.said === 'silent') return unanswered();
   const amount = amountMade(report, payout.net_amount);
   const { amount: decided } = (provider ?? {}) as { amount?: Money };

@@ -8,7 +8,7 @@ import type { PayoutKind } from './payout.ts';
 export interface Held {
   /** The payout waits for an operator's decision. */
   isHeld: boolean;
-  /** The failure code if the payout fails unsent; null otherwise. */
+  /** The failure code if no request may be sent (any more): one that was never requested fails. Null otherwise. */
   failureCode: string | null;
   /** No further request may be sent; we only ask the provider whether one was. */
   isBarred?: boolean;

@@ -93,7 +93,7 @@ async function hearOfEarlier(
 ): Promise<ProviderReport | null> {
   const payout = await em.findOneOrFail(Payout, { id: payoutId });
   if (isFinalPayout(payout.status) || (await findMadeAttempts(em, payoutId)).length > 0) return null;
-  const report = await hearProvider(gateways, payout, signal);
+  const report = await hearProvider(em, gateways, payout, signal);
   return report.said === 'silent' ? { ...report, said: 'unsent' } : report;
 }
 

@@ -49,7 +49,7 @@ export async function settlePayout(
   if ('decision_id' in settlement) {
     await carryOutAbout(em, ports, { id: settlement.decision_id, kind: 'settle_payout', payout_id: payoutId });
   } else {
-    const report = await hearProvider(ports.gateways, asked, signal);
+    const report = await hearProvider(em, ports.gateways, asked, signal);
     await em.fork().transactional(async (tx) => {
       const payout = await lockPayout(tx, payoutId);
       const said = lastingStatus(report.said, payout.last_word);

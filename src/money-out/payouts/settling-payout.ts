@@ -25,7 +25,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
     }
     if (isFinalPayout(payout.status)) refuse('REQUEST_INVALID', `the payout is already ${payout.status}`, { field });
     const signal = AbortSignal.timeout(budgets.provider.call);
-    const report = await hearProvider(gateways, payout, signal);
+    const report = await hearProvider(em, gateways, payout, signal);
     const says = lastingStatus(report.said, payout.last_word);
     const proven = finalOutcomeOf({ said: says });
     if (proven !== null && proven !== outcome) {
@@ -58,7 +58,7 @@ export const settlingPayout = (payoutKinds: PayoutKinds): DecisionHandling<'sett
   ofOne: true,
   async hear(em, gateways, { payout_id }) {
     const payout = await em.findOneOrFail(Payout, { id: payout_id ?? '' });
-    return hearProvider(gateways, payout, AbortSignal.timeout(budgets.provider.call));
+    return hearProvider(em, gateways, payout, AbortSignal.timeout(budgets.provider.call));
   },
   async hold(tx, { payout_id }, report: ProviderReport) {
     const payout = await lockPayout(tx, payout_id ?? '');

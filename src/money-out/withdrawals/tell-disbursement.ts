@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { TimelineItem } from '../../partners/timeline.ts';
 import { decisionLivesHours } from '../decisions/decision.ts';
+import { findMadeAttempts } from '../payouts/attempts.ts';
 import type { ToldPayout } from '../payouts/handling.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 import { readDecision } from '../payouts/undecided.ts';
@@ -30,7 +31,9 @@ export async function tellDisbursement(em: EntityManager, payout: Payout): Promi
   );
   if (row === undefined) return null;
   const said = { name: 'disbursement', origin: `the charitable cause "${row.cause}"` };
-  if (row.decision_id === null || row.proposed_at === null) return { ...said, items: [], next: null };
+  if (row.decision_id === null || row.proposed_at === null) {
+    return { ...said, items: [], next: await findNext(em, payout, payout.created_at) };
+  }
   const proposedAt = new Date(row.proposed_at);
   return {
     ...said,
@@ -75,8 +78,11 @@ function textOf(event: string, { reason, isFirst }: { reason: string | null; isF
 
 async function findNext(em: EntityManager, payout: Payout, proposedAt: Date): Promise<ToldPayout['next']> {
   const { isHeld, failureCode } = await readDecision(em, payout);
-  if (failureCode !== null) {
-    const text = 'It may no longer be sent: it will fail, and the money will return to the account.';
+  if (failureCode !== null && !payout.provider_transfer_id) {
+    const wasRequested = (await findMadeAttempts(em, payout.id)).length > 0;
+    const text = wasRequested
+      ? 'It is not requested again. The provider is asked what became of the request; the money stays reserved until that is known.'
+      : 'It may no longer be sent: it will fail, and the money will return to the account.';
     return { at: payout.look_again_at ?? null, text };
   }
   if (!isHeld) return null;

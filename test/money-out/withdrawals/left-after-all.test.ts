@@ -132,6 +132,53 @@ it('The evidence and the timeline of an approved disbursement say so when its ow
   await expect(stack.owner().execute(changed, [it.decisionId])).rejects.toThrow('what was decided cannot change');
 }, 120_000);
 
+const stopOf = (verb: 'stop' | 'reinstate') => async (it: WaitingDisbursement) => {
+  const reason = { reason: 'reported as false' };
+  const { status } = await stack.post(`/v1/charitable-causes/${it.causeId}/${verb}`, reason, {
+    token: approvers[0] ?? '',
+  });
+  expect(status).toBe(200);
+};
+const setOwner = (status: string) => (it: WaitingDisbursement) =>
+  stack.em().execute('update users set status = ? where id = ?', [status, it.owner.id]);
+
+it.each([
+  { what: 'whose owner was suspended', bar: setOwner('suspended'), unbar: setOwner('active') },
+  { what: 'whose cause was stopped', bar: stopOf('stop'), unbar: stopOf('reinstate') },
+])(
+  'A disbursement $what after a request that the provider does not have is not requested again until that is undone',
+  async ({ bar, unbar }) => {
+    const it = await buildWaitingDisbursement(stack, '300000', '900005');
+    await approve(it, 0);
+    expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
+    await saidOf(it.id, 'not known');
+    await bar(it);
+    await ageAttempts(stack, it.id, 3);
+    const countAsked = async () => {
+      const [row] = await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [it.id]);
+      return row?.asks ?? 0;
+    };
+    const before = await countAsked();
+    const hint = () => stack.deps.workflows.hintPayout({ id: it.id, kind: 'withdrawal' });
+    await hint();
+    // The second of these begins after the first has done all that follows from its answer.
+    await eventually(countAsked, (asks) => asks > before, 60_000);
+    await hint();
+    await eventually(countAsked, (asks) => asks > before + 1, 60_000);
+    expect(await transfersOf(stack, it.id)).toEqual([]);
+    const token = approvers[0] ?? '';
+    const { next } = (await stack.get(`/v1/payouts/${it.id}/timeline`, { token })).body.data;
+    expect(next.text).toBe(
+      'It is not requested again. The provider is asked what became of the request; the money stays reserved until that is known.',
+    );
+    await unbar(it);
+    await hint();
+    await withdrawalWhen(stack, it.owner, it.id, 'succeeded');
+    expect(await transfersOf(stack, it.id)).toHaveLength(1);
+  },
+  120_000,
+);
+
 itInFull(
   'A disbursement that two people settled as failed, and that the provider does not have, is sent again',
   async () => {
