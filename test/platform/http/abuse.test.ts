@@ -306,6 +306,37 @@ describe('Slow and excess bodies', () => {
 });
 
 describe('Connection limits', () => {
+  it('A connection whose client reads nothing of a response is closed, and one whose client reads slowly is not', async () => {
+    const size = 20_000_000;
+    await using server = createHttpServer((_request, response) => response.end(Buffer.alloc(size)), {
+      maxConnections: 10,
+      silenceMs: 3_000,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const [slow, deaf] = [1, 2].map(() => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+      socket.on('error', () => {});
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      return socket;
+    }) as [Socket, Socket];
+    let read = 0;
+    const reading = setInterval(() => {
+      read += (slow.read() as Buffer | null)?.length ?? 0;
+    }, 5);
+    try {
+      const open = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+      await eventually(open, (count) => count === 1);
+      await eventually(
+        async () => read,
+        (bytes) => bytes > size,
+      );
+    } finally {
+      clearInterval(reading);
+      for (const socket of [slow, deaf]) socket.destroy();
+    }
+  });
+
   it('Connections beyond the limit are closed at once, and those within it are served', async () => {
     await using server = createHttpServer((_request, response) => void response.end('served'), { maxConnections: 2 });
     server.listen(0, '127.0.0.1');
