@@ -6,8 +6,8 @@ import { tellDetails } from './go-on.ts';
 const lookEveryMs = 24 * 60 * 60 * 1000;
 
 /** Milliseconds until the circle's next step or daily check; zero if it is due now. */
-export function untilNextLook({ next }: Exclude<CircleProgress, { phase: 'ended' }>): number {
-  return next === null ? lookEveryMs : Math.min(Math.max(Date.parse(next.at) - Date.now(), 0), lookEveryMs);
+export function untilNextLook({ next, earlyByMs = 0 }: Exclude<CircleProgress, { phase: 'ended' }>): number {
+  return next === null ? lookEveryMs : Math.min(Math.max(Date.parse(next.at) - Date.now(), earlyByMs, 0), lookEveryMs);
 }
 
 const wit = (instant: string): string => `${formatWesternIndonesia(new Date(instant))} (UTC+7)`;

@@ -26,6 +26,8 @@ interface Standing {
   amount: Money;
   turn: number;
   lastTurn: number;
+  /** The next step was requested too early, by this many milliseconds of the database's clock. */
+  earlyByMs?: number;
 }
 
 export interface OpenRound {

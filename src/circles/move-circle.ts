@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { GatewayPaymentWorkflows } from '../money-in/payments/payment-contract.ts';
-import { readDatabaseClock } from '../platform/database/database-clock.ts';
+import { type DueBy, readDatabaseClock } from '../platform/database/database-clock.ts';
 import type { Sealer } from '../platform/encryption/sealer.ts';
 import { assert, must } from '../shared/assert.ts';
 import { addIntervals } from '../shared/clock.ts';
@@ -48,6 +48,26 @@ export async function moveCircle(
   const progress = step === null ? before : await findProgress(em.fork(), circleId);
   await failpoint('move-circle.read');
   return progress;
+}
+
+/**
+ * As `moveCircle`, for an instant that came through Temporal: no step is taken before it is due by the database's clock,
+ * too. `earlyByMs` is how long that takes, where the workflow's clock says that it is due.
+ */
+export async function moveCircleWhenDue(
+  em: EntityManager,
+  ports: Ports,
+  { circleId, at }: CircleStep,
+  { skipsTime }: DueBy,
+): Promise<CircleProgress> {
+  if (skipsTime) return moveCircle(em, ports, { circleId, at });
+  const now = await readDatabaseClock(em.fork());
+  const earlier = new Date(Math.min(now.getTime(), Date.parse(at)));
+  const progress = await moveCircle(em, ports, { circleId, at: earlier.toISOString() });
+  if (progress.phase === 'ended' || progress.next === null) return progress;
+  const due = Date.parse(progress.next.at);
+  const isEarly = due > earlier.getTime() && due <= Date.parse(at);
+  return isEarly ? { ...progress, earlyByMs: due - now.getTime() } : progress;
 }
 
 function dueAt(progress: CircleProgress, now: Date): NextStep['step'] | null {

@@ -17,6 +17,12 @@ export const bodyLimitBytes = {
 export const mostGrowth = 20;
 /** How long a body may take to arrive. */
 export const bodyTimeoutMs = 30_000;
+/**
+ * Bytes of unfinished bodies that this process holds, as anybody can begin many and finish none. Bodies up to the limit
+ * for logging in are received regardless: the number of connections bounds them.
+ */
+const mostUnfinishedBytes = 64 * kibibyte * kibibyte;
+let unfinishedBytes = 0;
 
 export interface BodyLimits {
   limitBytes?: number;
@@ -24,38 +30,57 @@ export interface BodyLimits {
   timeoutMs?: number;
 }
 
-/** Reads the body's bytes exactly as received. Throws 413 for more than `limitBytes`, 408 if it arrives too slowly. */
+/**
+ * Reads the body's bytes exactly as received. Throws 413 for more than `limitBytes`, 408 if it arrives too slowly, 503 if
+ * it is large and unfinished bodies already take too much memory.
+ */
 export async function readBody(request: IncomingMessage, limits: BodyLimits = {}): Promise<Buffer> {
   const { limitBytes = bodyLimitBytes.usual, timeoutMs = bodyTimeoutMs } = limits;
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new DomainError('REQUEST_TIMEOUT', `The body did not arrive within ${timeoutMs / 1000} seconds`));
   }, timeoutMs);
+  const arriving: ArrivingBody = { chunks: [], size: 0, isOver: false };
   try {
-    return await Promise.race([receive(request, limitBytes), late.promise]);
+    return await Promise.race([receive(request, arriving, limitBytes), late.promise]);
   } finally {
     clearTimeout(timer);
+    unfinishedBytes -= arriving.size;
+    Object.assign(arriving, { chunks: [], isOver: true });
   }
 }
 
-async function receive(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+interface ArrivingBody {
+  chunks: Buffer[];
+  /** How much of it is counted in `unfinishedBytes`. */
+  size: number;
+  /** Nobody waits for the rest any more. */
+  isOver: boolean;
+}
+
+async function receive(request: IncomingMessage, arriving: ArrivingBody, limitBytes: number): Promise<Buffer> {
   const tooLarge = () => refuse('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes} bytes`);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > limitBytes) tooLarge();
-      chunks.push(chunk);
+      if (arriving.isOver) continue;
+      arriving.size += chunk.length;
+      unfinishedBytes += chunk.length;
+      if (arriving.size > limitBytes) tooLarge();
+      if (arriving.size > bodyLimitBytes.auth && unfinishedBytes > mostUnfinishedBytes) {
+        refuse('SERVICE_UNAVAILABLE', 'Too many large bodies are arriving; try again', { retryAfterSeconds: 2 });
+      }
+      arriving.chunks.push(chunk);
     }
   } catch (error) {
     // The client has disconnected and gets no response; without this, its ECONNRESET would be logged as a failed
     // dependency.
     if (request.errored) refuse('REQUEST_INVALID', 'The body was incomplete', { cause: error });
+    // Discard the rest, so that the client can read the refusal and use its connection again.
+    if (errorCodeOf(error) === 'SERVICE_UNAVAILABLE') request.resume();
     throw error;
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(arriving.chunks);
 }
 
 const decoders: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {

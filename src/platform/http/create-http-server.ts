@@ -10,6 +10,8 @@ const headersTimeoutMs = 15_000;
 const lookMs = 30_000;
 /** Longer than load balancers keep an idle connection, so that they close it first. */
 const keepAliveTimeoutMs = 65_000;
+/** Longer than any request waits, and than proxies wait for one. */
+const silenceTimeoutMs = 120_000;
 
 export interface HttpServerOptions {
   /** The maximum number of open connections; further ones are closed at once. */
@@ -19,6 +21,8 @@ export interface HttpServerOptions {
   lookEveryMs?: number;
   /** How long the rest of a body may take to arrive after its request was answered; `bodyTimeoutMs` by default. */
   restOfBodyMs?: number;
+  /** How long a connection with a request under way may transfer nothing; `silenceTimeoutMs` by default. */
+  silenceMs?: number;
 }
 
 /** A connection's state: how many requests it has carried, which are unanswered, and whether it was refused. */
@@ -35,6 +39,7 @@ interface HttpConnection {
  */
 export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
+  const { silenceMs = silenceTimeoutMs } = options;
   const connections = new WeakMap<Socket, HttpConnection>();
   const connectionOf = (socket: Socket): HttpConnection => {
     const known = connections.get(socket) ?? { arrived: 0, underWay: new Set(), isRefused: false };
@@ -68,6 +73,8 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     else serve(request, response);
   });
   server.requestTimeout = 0;
+  // A client that never reads its response would hold its connection for ever, at no cost.
+  server.timeout = silenceMs;
   server.headersTimeout = headersMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.maxConnections = maxConnections;

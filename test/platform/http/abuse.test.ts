@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { readBody } from '../../../src/platform/http/body.ts';
+import { bodyLimitBytes, readBody } from '../../../src/platform/http/body.ts';
 import { createHttpServer } from '../../../src/platform/http/create-http-server.ts';
 import { errorCodeOf } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
@@ -174,6 +174,42 @@ describe('Slow and excess bodies', () => {
     }
   });
 
+  it('Bodies that never end take 64 MiB together: then large ones get 503 until those are gone, and small ones are read', async () => {
+    const { list: limitBytes, auth: small } = bodyLimitBytes;
+    await using server = createServer((request, response) => {
+      readBody(request, { limitBytes }).then(
+        ({ length }) => response.end(String(length)),
+        (error: unknown) => response.end(String(errorCodeOf(error))),
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const send = (bytes: number) => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: Buffer.alloc(bytes) });
+    const isRead = async (bytes: number) => (await (await send(bytes)).text()) === String(bytes);
+    const refusals: string[] = [];
+    const sockets = Array.from({ length: 100 }, () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.on('data', (answer: Buffer) => refusals.push(answer.toString().split('\r\n\r\n')[1] ?? ''));
+      socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${limitBytes}\r\n\r\n`);
+      socket.write(Buffer.alloc(limitBytes - 1));
+      return socket;
+    });
+    try {
+      await eventually(
+        async () => refusals.length,
+        (count) => count >= 25,
+      );
+      expect(new Set(refusals)).toEqual(new Set(['SERVICE_UNAVAILABLE']));
+      expect(refusals.length).toBeLessThan(80);
+      expect([await isRead(limitBytes), await isRead(small)]).toEqual([false, true]);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    await eventually(() => isRead(limitBytes), Boolean);
+  });
+
   it.each([
     ['by GET', 'GET / HTTP/1.1\r\n'],
     ['by POST', 'POST / HTTP/1.1\r\n'],
@@ -270,6 +306,37 @@ describe('Slow and excess bodies', () => {
 });
 
 describe('Connection limits', () => {
+  it('A connection whose client reads nothing of a response is closed, and one whose client reads slowly is not', async () => {
+    const size = 20_000_000;
+    await using server = createHttpServer((_request, response) => response.end(Buffer.alloc(size)), {
+      maxConnections: 10,
+      silenceMs: 3_000,
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const [slow, deaf] = [1, 2].map(() => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+      socket.on('error', () => {});
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      return socket;
+    }) as [Socket, Socket];
+    let read = 0;
+    const reading = setInterval(() => {
+      read += (slow.read() as Buffer | null)?.length ?? 0;
+    }, 5);
+    try {
+      const open = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+      await eventually(open, (count) => count === 1);
+      await eventually(
+        async () => read,
+        (bytes) => bytes > size,
+      );
+    } finally {
+      clearInterval(reading);
+      for (const socket of [slow, deaf]) socket.destroy();
+    }
+  });
+
   it('Connections beyond the limit are closed at once, and those within it are served', async () => {
     await using server = createHttpServer((_request, response) => void response.end('served'), { maxConnections: 2 });
     server.listen(0, '127.0.0.1');

@@ -2,6 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../../activities/index.ts';
 import type { Confirmation } from '../../../src/money-in/payments/payment-contract.ts';
 import { allocationBatchIdFor, newId, receiptIdFor, workflowIds } from '../../../src/shared/ids.ts';
+import { buildActiveCircle, contribute, readCircle } from '../../circles/build-circle.ts';
 import { buildOpenDonations } from '../../giving/donations/build-donations.ts';
 import {
   buildPayer,
@@ -226,6 +227,20 @@ describe('An attacker who polls as a worker', () => {
     });
     expect(await settlePartnerPayment({ paymentId: paid.id, payment: said.payment })).toMatchObject({ status: 'PAID' });
     await stack.sandbox.put('/sandbox/faults', {});
+  });
+
+  it('An attacker who polls as a worker never excludes a member of a circle, or opens its rounds, before the time', async () => {
+    const { id, creator, members } = await buildActiveCircle(stack, 3, {
+      round_interval: 'monthly',
+      terms: { on_default: 'exclude' },
+    });
+    for (const member of members.slice(0, 2)) expect((await contribute(stack, member, id)).status).toBe(201);
+    const before = await readCircle(stack, creator, id);
+    const { moveCircle } = createActivities(stack.deps);
+    const asked = { circleId: id, at: '2099-01-01T00:00:00.000Z' };
+    for (const _ of [1, 2, 3, 4]) await moveCircle(asked);
+    expect(await readCircle(stack, creator, id)).toEqual(before);
+    expect(await moveCircle(asked)).toMatchObject({ phase: 'collecting', earlyByMs: expect.any(Number) });
   });
 });
 
