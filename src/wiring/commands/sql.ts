@@ -36,13 +36,16 @@ await runCommand(usage, async () => {
   try {
     await client.connect();
     await client.query('start transaction read only');
-    const answers: pg.QueryResult<Record<string, unknown>>[] = [];
+    const answers: pg.QueryArrayResult<unknown[]>[] = [];
     // Makes the server refuse several statements in one text, as only the first was checked here.
     for (const statement of statements) {
-      const query = { text: statement, queryMode: 'extended' };
-      answers.push(await client.query<Record<string, unknown>>(query));
+      // Arrays, as two columns may have one name.
+      const query = { text: statement, queryMode: 'extended', rowMode: 'array' as const };
+      answers.push(await client.query<unknown[]>(query));
     }
-    return answers.map((answer) => (values.json ? JSON.stringify(answer.rows, null, 2) : table(answer))).join('\n\n');
+    return answers
+      .map((answer) => (values.json ? JSON.stringify(objects(answer), null, 2) : table(answer)))
+      .join('\n\n');
   } catch (error) {
     throw new CommandError(error instanceof Error ? error.message : String(error));
   } finally {
@@ -50,9 +53,13 @@ await runCommand(usage, async () => {
   }
 });
 
-function table({ fields, rows }: pg.QueryResult<Record<string, unknown>>): string {
+function objects({ fields, rows }: pg.QueryArrayResult<unknown[]>): Record<string, unknown>[] {
+  return rows.map((row) => Object.fromEntries(fields.map(({ name }, column) => [name, row[column]])));
+}
+
+function table({ fields, rows }: pg.QueryArrayResult<unknown[]>): string {
   const names = fields.map(({ name }) => name);
-  const lines = [names, ...rows.map((row) => names.map((name) => show(row[name])))];
+  const lines = [names, ...rows.map((row) => row.map(show))];
   const widths = names.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   const rule = widths.map((width) => '-'.repeat(width));
   const told = [lines[0] ?? [], rule, ...lines.slice(1)].map((line) =>

@@ -20,8 +20,8 @@ afterAll(async () => {
 });
 
 /** As the application's role, which may write. */
-const ask = (text: string, env: Record<string, string> = {}) =>
-  spawnSync(process.execPath, ['src/wiring/commands/sql.ts', '--json'], {
+const ask = (text: string, env: Record<string, string> = {}, options = ['--json']) =>
+  spawnSync(process.execPath, ['src/wiring/commands/sql.ts', ...options], {
     cwd: root,
     encoding: 'utf8',
     input: text,
@@ -49,6 +49,14 @@ describe('npm run sql', () => {
         .split('\n\n')
         .map((answer) => JSON.parse(answer)),
     ).toEqual([[{ one: 'a; commit' }], [{ two: ';end' }], [{ 'three; rollback': "';begin" }]]);
+  });
+
+  it('npm run sql shows each of two columns of one name, with its own value', () => {
+    const { stdout, stderr } = ask('select min(n), max(n), min(n + 40) from (values (1), (2)) as one (n)', {}, []);
+    expect({ stderr, lines: stdout.trim().split('\n') }).toEqual({
+      stderr: '',
+      lines: ['min  max  min', '---  ---  ---', '1    2    41', '(1 row)'],
+    });
   });
 
   it('npm run sql writes nothing, with or without a commit', async () => {
