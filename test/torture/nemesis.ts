@@ -70,9 +70,10 @@ export function createNemesis({ topology, seed, token, note, aloud, over }: Neme
   const bringBack = async (name: PartName): Promise<void> => {
     const starting = (async () => {
       for (let attempt = 0; !topology.part(name)?.isRunning(); attempt += 1) {
-        await topology.start(name).catch((error: unknown) => {
+        await topology.start(name).catch(async (error: unknown) => {
           if (attempt >= 5) throw error;
           note(`${name} did not start: ${String(error).slice(0, 200)}`);
+          if ((serviceNames as readonly PartName[]).includes(name)) await reviveTemporal();
         });
       }
       note(`${name} runs again`);
