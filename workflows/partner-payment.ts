@@ -23,8 +23,8 @@ const { confirmPartnerPayment } = proxyActivities<Activities>(patientProviderSte
 const { expirePartnerInstrument } = proxyActivities<Activities>(expiryStep);
 
 /**
- * A partner's collection, from its row to its final state: like any gateway payment, except that a webhook reports each
- * final state, and a paid net becomes available only after the settlement delay.
+ * Runs a partner's payment from its row to its final status, like any gateway payment. In addition, webhooks report the
+ * outcome, and the net of a paid payment becomes available only after the settlement delay.
  */
 export function partnerPayment({
   paymentId,
@@ -63,7 +63,7 @@ async function release(paymentId: string, availableAt: string | null): Promise<v
   if (availableAt === null) return;
   const when = formatWesternIndonesia(new Date(availableAt));
   tellDetails(`Paid; the net is pending and becomes available at ${when} (UTC+7).`);
-  // By the database's clock it may still be too early.
+  // If the database's clock is behind, the activity returns how early it was.
   for (let wait = timeLeft(availableAt); ; ) {
     if (wait > 0) await sleep(wait);
     const { deliveryIds, earlyByMs = 0 } = await releasePartnerPayment({ paymentId });

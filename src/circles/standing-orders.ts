@@ -34,9 +34,9 @@ const present = (order: StandingOrder): StandingOrder =>
 const paidAtOnce = 50;
 
 /**
- * Sets a standing order, replacing an earlier one: the member's account pays the current contribution and guarantee for
- * each round when it opens. Throws NOT_FOUND; FORBIDDEN for anybody but the member and for somebody else's account; 400
- * once the circle or place has ended.
+ * Sets a standing order, replacing an earlier one: when a round opens, the account pays the contribution as it is now,
+ * the first time with the guarantee. Throws NOT_FOUND; FORBIDDEN if the caller is not the member or the account is
+ * someone else's; REQUEST_INVALID once the circle has ended or excluded the member.
  */
 export function setStandingOrder(
   em: EntityManager,
@@ -83,7 +83,7 @@ export function endStandingOrder(em: EntityManager, ordering: AskingForPlace): P
   });
 }
 
-/** Cancels every standing order of the user, in the caller's transaction, with an event each. */
+/** Cancels every standing order of the user in the caller's transaction, and records an event for each. */
 export async function endStandingOrdersOf(
   tx: EntityManager,
   { userId, requestId }: { userId: string; requestId: string },
@@ -127,7 +127,7 @@ export async function payStandingOrders(em: EntityManager, circleId: string): Pr
   await forEachOf(await findDueOrders(em, circleId, { limit: paidAtOnce }), async (debit) => {
     await payForMember(em.fork(), { circleId, ...debit });
     await failpoint('pay-standing-orders.paid');
-    // An order that was changed to another account meanwhile is tried again with that account.
+    // If the order was changed to another account in the meantime, that account is tried too.
     await em.execute(
       'update saving_circle_standing_orders set attempted_turn = ? where id = ? and source_account_id = ?',
       [debit.turn, debit.memberId, debit.sourceAccountId],
@@ -136,8 +136,8 @@ export async function payStandingOrders(em: EntityManager, circleId: string): Pr
 }
 
 /**
- * Debits members who received but did not pay, each in its own transaction. Records the attempt last, so that it
- * repeats after an interruption.
+ * Debits members who have received the pot but have not paid this round, each in its own transaction. Records the
+ * attempt last, so that an interrupted one is repeated.
  */
 export async function debitMembers(em: EntityManager, circleId: string, now: Date): Promise<void> {
   const { current_turn: turn } = await em.findOneOrFail(SavingCircle, { id: circleId }, { refresh: true });

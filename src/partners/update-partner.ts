@@ -26,8 +26,8 @@ export interface PartnerChanges {
 }
 
 /**
- * Changes a partner account. Throws REQUEST_INVALID for an activation whose organization is not `active`, and for a fee
- * mode in which a rule of the fee table could never apply.
+ * Changes a partner account. Throws REQUEST_INVALID if it would activate a partner whose organization is not `active`,
+ * or set a fee mode in which a rule of the fee table could never apply.
  */
 export function updatePartner(em: EntityManager, input: Change & { changes: PartnerChanges }): Promise<Partner> {
   return em.transactional(async (tx) => {

@@ -18,8 +18,9 @@ function parse(text: string): Map<string, Action> {
 }
 
 /**
- * Arms the failpoints named in `FAILPOINTS`: `name=kill|throw|delay|hold|stop`, comma separated, or `@file` to reread
- * that list at each point (so that a test can arm and disarm a running process). Config refuses it in production.
+ * Arms the failpoints listed in `FAILPOINTS`: `name=kill|throw|delay|hold|stop`, comma-separated, or `@file` to reread
+ * the list from a file at each failpoint (so that a test can arm and disarm a running process). Config rejects it in
+ * production.
  */
 export function armFailpoints(text: string | undefined): void {
   file = text?.startsWith('@') ? text.slice(1) : undefined;
@@ -32,8 +33,8 @@ function actionAt(name: string): Action | undefined {
 }
 
 /**
- * Does nothing unless this point is armed: then the process kills itself (SIGKILL), throws, waits a second, waits until
- * the point is disarmed, or stops (SIGSTOP). With `@file`, `file.held` lists the points at which a process waits.
+ * Does nothing unless this failpoint is armed. If it is, kills the process (SIGKILL), throws, waits a second (delay),
+ * waits until disarmed (hold), or stops the process (SIGSTOP). With `@file`, each hold adds a line to `file.held`.
  */
 export async function failpoint(name: string): Promise<void> {
   switch (actionAt(name)) {

@@ -55,9 +55,9 @@ const rails: [rail: 'balance' | 'gateway', fields: object][] = [
   ['gateway', { payment_id: bca }],
 ];
 
-describe('An Idempotency-Key of a contribution', () => {
+describe('The Idempotency-Key of a contribution', () => {
   it.each(casesOf(rails, ([rail]) => rail === 'gateway'))(
-    'A %s contribution sent again with its key replays the first answer byte for byte and contributes once',
+    'A %s contribution retried with the same Idempotency-Key is made once and gets the first response, byte for byte',
     async (rail, fields) => {
       const { id, first } = takeMember();
       const key = freshKey();
@@ -70,7 +70,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A contribution’s key replays the first answer even after the round is over and the contribution has changed', async () => {
+  it('A retried contribution gets the first response even after the round is over and the contribution has changed', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const key = freshKey();
@@ -84,7 +84,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(2);
   });
 
-  it('Contributions with the same key match if their bodies are equivalent, however the amount is written', async () => {
+  it('A contribution counts as a retry with the same Idempotency-Key even if the amount is written differently', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key);
@@ -92,7 +92,7 @@ describe('An Idempotency-Key of a contribution', () => {
   });
 
   it.each(casesOf(rails))(
-    'The key of a %s contribution is rejected with another body and on the payment routes',
+    'The Idempotency-Key of a %s contribution is rejected with another body and on the payment routes',
     async (rail, fields) => {
       const { id, first } = takeMember();
       const { id: other } = await createCircle(stack, first);
@@ -120,7 +120,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A key used by a simultaneous top-up returns the error for a used key, never a 500', async () => {
+  it('A contribution with the Idempotency-Key of a concurrent top-up is rejected with 400, never 500', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const numbersTaken = async () => {
@@ -129,7 +129,7 @@ describe('An Idempotency-Key of a contribution', () => {
     };
     const before = await numbersTaken();
     const untilBegun = (count: number) => eventually(numbersTaken, (last) => last >= before + count);
-    // Holds back the inserts of orders until both requests have started.
+    // Blocks the inserts of payment orders until both requests have started.
     const holder = stack.owner();
     await holder.begin();
     await holder.execute('lock table payment_orders in exclusive mode');
@@ -146,7 +146,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await contributionsBy(first)).toEqual([]);
   });
 
-  it.each(rails)('The key of a rejected %s contribution stays unused', async (_, fields) => {
+  it.each(rails)('The Idempotency-Key of a rejected %s contribution stays unused', async (_, fields) => {
     const { id, first } = takeMember();
     const key = freshKey();
     const refused = await send(first, id, key, { ...fields, contribution_amount: '5' });
@@ -156,7 +156,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await send(first, id, key, fields)).toMatchObject({ status: 201, replayed: null });
   });
 
-  it('An error under a key names the fields of the current request, also on a retry', async () => {
+  it('A contribution that the balance does not cover names contribution_amount in its error, also on a retry', async () => {
     const { id, first } = takeMember();
     const pocket = await openPocket(first);
     const key = freshKey();
@@ -166,7 +166,7 @@ describe('An Idempotency-Key of a contribution', () => {
     }
   });
 
-  it('An Idempotency-Key belongs to its user: another member may use the same one', async () => {
+  it('An Idempotency-Key belongs to its user: another member can use the same one', async () => {
     const key = freshKey();
     for (const { id, first: member } of [takeMember(), takeMember()]) {
       expect(await send(member, id, key)).toMatchObject({ status: 201, replayed: null });
@@ -179,7 +179,7 @@ describe('An Idempotency-Key of a contribution', () => {
   });
 
   it.each(casesOf(rails))(
-    'A %s contribution sent many times at once with one key contributes once, and all get the same answer',
+    'Concurrent %s contributions with the same Idempotency-Key create one contribution and get the same response',
     async (_, fields) => {
       const { id, first } = takeMember();
       const key = freshKey();
@@ -193,7 +193,7 @@ describe('An Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A key sent on both rails at once contributes on one of them', async () => {
+  it('Concurrent contributions on both rails with the same Idempotency-Key succeed on only one of them', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const answers = await Promise.all(
@@ -208,7 +208,7 @@ describe('An Idempotency-Key of a contribution', () => {
     expect(await balanceOf(stack, first.accountId)).toBe(left);
   });
 
-  it('A stored contribution key contains no text written by the payer', async () => {
+  it('The stored response of a contribution omits the transaction’s name and description', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key, { payment_id: bca });

@@ -14,8 +14,8 @@ afterAll(async () => {
 });
 
 /**
- * Differences that are allowed, because only the migrations define constraints, indexes, triggers, defaults and
- * sequences. A different table, column, type or nullability is an error.
+ * Allowed differences: only the migrations define constraints, indexes, triggers, defaults, sequences and the columns
+ * listed here. Any other difference in a table, column, type or nullability is an error.
  */
 const ofMigrationsAlone = [
   /^drop (index|trigger|function) /,
@@ -24,7 +24,7 @@ const ofMigrationsAlone = [
   /^create sequence if not exists /,
   /^select setval\(/,
   /^alter table "\w+" alter column "\w+" set default nextval\(/,
-  // Columns that only the database fills (generated, set by a trigger, identities), or only sweeps write.
+  // Columns written only by the database (generated, identity, set by a trigger) or only by sweeps.
   /^alter table "accounts" drop column "may_go_negative";$/,
   /^alter table "donation_subscriptions" drop column "due_at";$/,
   /^alter table "payouts" drop column "has_left", drop column "booked_amount";$/,

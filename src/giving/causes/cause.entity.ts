@@ -17,7 +17,7 @@ const CauseSchema = defineEntity({
     organization_id: p.uuid().nullable(),
     account_id: p.uuid(),
     status: p.text().$type<CauseStatus>(),
-    /** The status before the platform stopped it; null unless it is stopped. */
+    /** The cause's status before the platform stopped it; null unless stopped. */
     stopped_from: p.text().$type<CauseStatus>().nullable(),
     created_by: p.uuid(),
     approved_by: p.uuid().nullable(),
@@ -28,7 +28,7 @@ const CauseSchema = defineEntity({
 });
 
 /**
- * A charitable cause. The amount received is counted separately (`cause_current_amount(id)`), never in a column here.
+ * A charitable cause. No column here holds the amount received: `cause_current_amount(id)` sums `cause_totals`.
  */
 export class Cause extends CauseSchema.class {}
 CauseSchema.setClass(Cause);

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { tell } from '../../people/mail/tell.ts';
 import type { Cause } from './cause.entity.ts';
 
-/** Records mail to the creator and the managers of a cause, which the caller's transaction has locked. */
+/** Records mail to the creator and managers of a cause. The caller's transaction must have locked the cause. */
 export async function tellOrganizers(
   tx: EntityManager,
   cause: Cause,

@@ -5,14 +5,14 @@ create table provider_budget (
   provider text primary key,
   tokens double precision not null default 0,
   filled_at timestamptz not null default clock_timestamp(),
-  -- Until when the provider asked all callers to wait.
+  -- The end of the pause that the provider requested of all callers.
   paused_until timestamptz
 );
 insert into provider_budget (provider) values ('xendit');
 
--- The calls made for a partner in about the last minute. Each call's weight decays exponentially, so that evenly spaced
--- calls add up to those of a minute. (A foreign key would wait for the partner's lock while holding the budget's, and
--- so delay all calls.)
+-- The calls made for a partner in about the last minute. Each call's weight decays exponentially, so that at a steady
+-- rate the sum is the number of calls in a minute. (No foreign key: its check would wait for a lock on the partner
+-- while holding the lock on the budget, and so delay all calls.)
 create table provider_callers (
   partner_id uuid primary key,
   calls double precision not null check (calls > 0 and calls < 'Infinity'),
@@ -21,10 +21,10 @@ create table provider_callers (
 
 -- Takes one call out of the budget: returns 0 if it may be made now, otherwise the seconds after which to try again. A
 -- sixth of a minute's calls may be made at once (the burst); the rest is spread evenly, so that no minute exceeds the
--- budget. A call that completes one just made (p_follows) may borrow from the future. Half of the burst is reserved for
--- payouts. A partner with more than a quarter of a minute's recent calls yields: its payouts leave five eighths of the
--- burst to others, its other calls three quarters, so that it gets only unused calls. A clock that is set back (a
--- correction, a failover) does not block calls: fills and pauses that now lie in the future are ignored.
+-- budget. A call that follows one just made (p_follows) may overdraw the budget by one. Half of the burst is reserved
+-- for payouts. A partner that made more than a quarter of the budget's calls in the last minute yields: its payouts
+-- leave five eighths of the burst to others, its other calls three quarters, so that it gets only unused calls. A clock
+-- that is set back (a correction, a failover) does not block calls: fills and pauses in the future are ignored.
 create function take_provider_call(p_provider text, p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
   returns double precision language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -42,7 +42,7 @@ begin
     select * into strict budget from provider_budget b where b.provider = p_provider for update;
   end if;
   instant := clock_timestamp();
-  -- No caller is asked to wait for longer than a minute.
+  -- A pause lasts at most a minute; if the end is later, the clock was set back.
   if budget.paused_until > instant and budget.paused_until <= instant + interval '1 minute' then
     return extract(epoch from budget.paused_until - instant);
   end if;

@@ -25,7 +25,7 @@ create trigger official_documents_verification_status_law
   before insert or update of verification_status on official_documents
   for each row execute function keep_status('verification_status', '>pending', '*');
 
--- An official document refers to a document of its owner.
+-- Official documents must refer to documents created by their owner.
 create view check_official_documents_name_documents_of_their_owner as
   select o.id as official_document_id, o.document_id
   from official_documents o join documents d on d.id = o.document_id

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Status transitions and limits of payout batches (docs/contract.md 8): created by one key, approved by another. */
+/** The status law and limits of payout batches (docs/contract.md 8), created with one key and approved with another. */
 export const payoutBatchLaw = statusLaw({
   initial: ['needs_approval'],
   transitions: {
@@ -23,20 +23,20 @@ export const mostOpenBatches = 10;
 /** A batch lapses after this many hours without approval. */
 export const batchLivesHours = 72;
 
-/** Maximum payouts of a batch that have started but have not been sent. */
+/** Maximum payouts of a batch that have started but are not sent yet. */
 export const mostUnsent = 5;
 
 /**
- * Milliseconds to pause after starting a payout took `tookMs`. The provider accepts ten requests a second from the
- * platform; a batch uses half of them. The pause grows with the load: four times the start's duration, at most a
- * second.
+ * Returns the pause, in milliseconds, after a payout whose start took `tookMs`. The provider accepts ten requests a
+ * second from the platform; a batch uses at most half of them. Under load the pause grows to four times the start's
+ * duration, but not beyond a second.
  */
 export const pauseAfterBeginning = (tookMs: number): number => Math.min(1000, Math.max(200 - tookMs, tookMs * 4));
 
 /** The path of a batch's detail. */
 export const payoutBatchPath = (id: string): string => `/v1/partners/payout-batches/${id}`;
 
-/** Where a batch's metadata is sealed. */
+/** The row and column to which a batch's encrypted metadata is bound. */
 export const batchMetadataPlace = (id: string) => ({ table: 'payout_batches', column: 'metadata_sealed', row: id });
 
 /** The input of a batch's workflow. */
@@ -44,7 +44,7 @@ export interface PayoutBatchInput {
   batchId: string;
 }
 
-/** A batch as passed to its workflow. */
+/** A batch's state as returned to its workflow. */
 export interface PayoutBatchStanding {
   status: PayoutBatchStatus;
   /** Milliseconds until the next check. */
@@ -55,8 +55,8 @@ export interface PayoutBatchStanding {
 
 /** The port to the workflows of batches; implemented in `temporal/`. */
 export interface PayoutBatchWorkflows {
-  /** Signals the batch's workflow, or starts it. Never fails: a sweep finds a batch without a running workflow. */
+  /** Signals or starts the batch's workflow. Never throws: the sweep retries. */
   wakePayoutBatch(batchId: string): Promise<void>;
-  /** `wakePayoutBatch` for the sweep: throws if Temporal does not accept it. */
+  /** As `wakePayoutBatch`, for the sweep: throws if Temporal cannot be reached. */
   lookAfterPayoutBatch(batchId: string): Promise<void>;
 }

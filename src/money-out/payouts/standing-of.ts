@@ -1,7 +1,7 @@
 import type { Payout } from './payout.entity.ts';
 import type { PayoutStanding } from './payout.ts';
 
-/** A payout as passed to its workflow. */
+/** Returns the state of a payout for its workflow. */
 export const standingOf = (payout: Payout, deliveryIds: string[] = []): PayoutStanding => ({
   status: payout.status,
   reservedAt: payout.created_at.toISOString(),

@@ -13,7 +13,7 @@ export async function ofPayment(em: EntityManager, payout: Payout): Promise<Whol
   return { payout, paymentId: must(refund, 'a refund has a payment').payment_id };
 }
 
-/** This partner's refund with this id, read afresh; null if there is none. */
+/** Returns the partner's refund with this id, or null. */
 export async function findRefund(
   em: EntityManager,
   { partnerId, id }: { partnerId: string; id: string },
@@ -22,7 +22,7 @@ export async function findRefund(
   return payout && ofPayment(em, payout);
 }
 
-/** A refund of this partner's payment. Throws RESOURCE_NOT_FOUND for a missing refund and for another partner's. */
+/** Returns a refund of the partner's payment. Throws RESOURCE_NOT_FOUND for any other id. */
 export async function getRefund(
   em: EntityManager,
   { partnerId, paymentId, id }: { partnerId: string; paymentId: string; id: string },
@@ -31,7 +31,10 @@ export async function getRefund(
   return refund?.paymentId === paymentId ? refund : refuse('RESOURCE_NOT_FOUND', 'The refund was not found');
 }
 
-/** A page of a payment's refunds, newest first. Callers check the owner. Throws REQUEST_INVALID for a bad `after`. */
+/**
+ * Returns a page of a payment's refunds, newest first; the caller checks that the payment is the partner's. Throws
+ * REQUEST_INVALID for a bad `after`.
+ */
 export async function findRefunds(
   em: EntityManager,
   paymentId: string,

@@ -6,7 +6,7 @@ import type { PayoutOpening, PayoutStatus } from '../payouts/payout.ts';
  */
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 
-/** The statuses shown to partners: a refund that the bank returned has failed. */
+/** Maps a payout's status to the refund's status shown to partners: a refund returned by the bank is `failed`. */
 export const shownRefundStatuses: Record<PayoutStatus, (typeof refundStatuses)[number]> = {
   pending: 'pending',
   succeeded: 'succeeded',
@@ -14,13 +14,13 @@ export const shownRefundStatuses: Record<PayoutStatus, (typeof refundStatuses)[n
   reversed: 'failed',
 };
 
-/** A request as passed to the workflow: ids and amounts; texts only sealed (docs/contract.md 9). IDR, scale 4. */
+/** A refund request as passed to the workflow: ids, an amount and encrypted texts (docs/contract.md 9). */
 export interface RefundOpening
   extends Pick<PayoutOpening, 'partnerId' | 'textsSealed' | 'requestId' | 'idempotency' | 'stamp'> {
   paymentId: string;
-  /** Whole rupiah. */
+  /** IDR, scale 4, without a fraction of a rupiah. */
   amount: Money;
-  /** The provider's id of the payment request whose wallet is refunded; null for a refund to a bank. */
+  /** The provider's id of the payment request to refund; null for a refund to a bank account. */
   refundOf: string | null;
   bankCode: string | null;
 }
@@ -34,6 +34,9 @@ export interface RefundInput {
 
 /** The refund workflows' port for use cases; implemented in `temporal/`. */
 export interface RefundWorkflows {
-  /** Starts or joins the workflow; null after `waitMs`. Throws as `reserveRefund` does, and SERVICE_UNAVAILABLE. */
+  /**
+   * Starts or joins the workflow. Returns the payout's status, or null if it is not known after `waitMs`. Throws as
+   * `reserveRefund` does, and SERVICE_UNAVAILABLE.
+   */
   startPaymentRefund(refundId: string, opening: RefundOpening, waitMs: number): Promise<PayoutStatus | null>;
 }

@@ -61,8 +61,8 @@ function usableBy({ userType, userId, organizationId }: Caller): FilterQuery<Off
 
 /**
  * Returns a page of the official documents that the caller may use, newest first by default. Records a read by the
- * platform as an event. Omits others' documents while their key is missing; throws KeysAway while the caller's own key
- * is.
+ * platform as an event. Omits others' documents whose key is missing; throws KeysAway if the caller's own key is
+ * missing.
  */
 export async function listOfficialDocuments(
   em: EntityManager,

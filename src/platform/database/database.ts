@@ -7,14 +7,14 @@ import { prepareMarkedStatements } from './prepared-statements.ts';
 import { keepLimits, type LimitedClient } from './time-limit.ts';
 import { traceStatements } from './traced-statements.ts';
 
-/** A cursor or a stream, which the client runs itself. */
+/** Returns whether a query is a cursor or a stream, which submits itself. */
 const isSubmittable = (config: unknown): boolean =>
   typeof config === 'object' && config !== null && 'submit' in config && typeof config.submit === 'function';
 
 /**
- * Makes a connection pass each result to our own callback, which resolves a promise. With the promise that `pg`
- * creates, V8 promotes every result to the old generation, and a busy API spent tens of milliseconds a second on
- * collecting them. `test/platform/database/garbage.full.test.ts` measures this; the reason in V8 is unknown.
+ * Makes a connection pass each result to a callback that resolves our own promise. With the promise that `pg`
+ * creates, V8 promotes every result to the old generation, and under load the API spent tens of milliseconds a second
+ * on garbage collection. `test/platform/database/garbage.full.test.ts` measures this; the reason in V8 is unknown.
  */
 function askByCallback(client: PoolClient): void {
   const query = client.query.bind(client);
@@ -26,7 +26,7 @@ function askByCallback(client: PoolClient): void {
   };
 }
 
-/** The part of a `pg` pool that is used here. */
+/** The part of a `pg` pool used here. */
 interface Pool {
   on(event: 'connect', listener: (client: LimitedClient) => void): unknown;
 }
@@ -55,9 +55,9 @@ export interface Contents {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
-  /** How long to wait for a connection, in milliseconds; by default as long as the product's processes do. */
+  /** Maximum wait for a new connection, in milliseconds; `budgets.reach.database` by default. */
   connectWithinMs?: number;
-  /** Called with the ORM's own warnings, for example of a lost connection. */
+  /** Called with each warning of the ORM, for example about a lost connection. */
   log?: (message: string) => void;
 }
 

@@ -67,7 +67,7 @@ const suspendedUnder = async (reference: string): Promise<ReceiptRow> => {
 const storedCallbacks = async () =>
   Number((await stack.em().execute<{ n: string }[]>('select count(*) as n from gateway_callbacks'))[0]?.n);
 
-/** How many statements wait for a lock. */
+/** Returns the number of statements waiting for a lock. */
 const waiting = async (): Promise<number> => {
   const rows = await stack
     .owner()
@@ -77,7 +77,7 @@ const waiting = async (): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-/** A callback of the real shape, as the provider would send it. */
+/** A callback in the format that the provider sends. */
 const claim = (reference: string, facts: object = {}) => ({
   event: 'payment.succeeded',
   business_id: 'business',
@@ -105,7 +105,7 @@ describe('A callback', () => {
   it.each([
     ['with a wrong token', { 'x-callback-token': 'x'.repeat(32) }],
     ['without a token', { 'x-callback-token': '' }],
-  ])('A callback %s returns 401 and leaves no trace', async (_, headers) => {
+  ])('A callback %s returns 401 and is not stored', async (_, headers) => {
     const order = await topUp();
     const before = await storedCallbacks();
     const { status, body } = await send(claim(order.payment_order_id), headers);
@@ -114,7 +114,7 @@ describe('A callback', () => {
     expect(await storedCallbacks()).toBe(before);
   });
 
-  it('A callback with the right token and false data changes nothing: the provider is queried', async () => {
+  it('A callback with the right token but false data posts nothing: the provider is queried', async () => {
     const order = await topUp();
     expect((await send(claim(order.payment_order_id))).status).toBe(200);
     await eventually(
@@ -132,7 +132,7 @@ describe('A callback', () => {
     expect(await receiptsOf(order.payment_order_id)).toHaveLength(1);
   });
 
-  it('A callback sent many times at once is stored once and posts once', async () => {
+  it('Concurrent copies of one callback are stored once, and the payment is posted once', async () => {
     const order = await topUp();
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     await pay(order);
@@ -150,7 +150,7 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('A callback that arrives seconds before the provider lists its payment settles it ahead of the next regular query', async () => {
+  it('A payment listed only seconds after its callback is settled without waiting for the next regular query', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
     const order = await topUp();
     await pay(order);
@@ -158,26 +158,22 @@ describe('A callback', () => {
     expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ state: 'applied' }]);
   });
 
-  itInFull(
-    'A callback for money that the provider lists only after its order has expired is still processed',
-    async () => {
-      const order = await topUp();
-      await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
-      await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
-      // The order is still waiting, and queries when the late callback arrives; the provider then reports it as
-      // expired.
-      await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
-      await pay(order);
-      await eventually(
-        () => statusOf(order.payment_order_id),
-        (status) => status === 'EXPIRED',
-      );
-      await stack.sandbox.put('/sandbox/faults', {});
-      expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
-    },
-  );
+  itInFull('A payment that the provider lists only after its order has expired goes to suspense as late', async () => {
+    const order = await topUp();
+    await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
+    await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
+    // The order is still waiting. The callback makes it query the provider, which reports the instrument as expired.
+    await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
+    await pay(order);
+    await eventually(
+      () => statusOf(order.payment_order_id),
+      (status) => status === 'EXPIRED',
+    );
+    await stack.sandbox.put('/sandbox/faults', {});
+    expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'late' });
+  });
 
-  it('A callback that arrives while its order is closing gets a case of its own', async () => {
+  it('A callback that arrives while its order is being closed starts an unmatched-receipt workflow', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const body = { reference_type: 'charitable_cause_donate', reference_id: cause.id, payment_id: 1, amount: 50_000 };
@@ -196,7 +192,7 @@ describe('A callback', () => {
     const close = { orderId: id, status: 'EXPIRED' as const, failureCode: null };
     const closing = closePayment(stack.em(), close, stack.deps);
     await eventually(waiting, (count) => count === 1);
-    // The workflow redelivered the callbacks that existed; it cannot see later ones.
+    // Closing an order redelivers the callbacks already stored, but cannot see later ones.
     const data = {
       id: paymentId,
       reference_id: id,
@@ -224,7 +220,7 @@ describe('A callback', () => {
     );
   }, 60_000);
 
-  it('Callbacks for several payments, duplicated, shuffled and sent at once, settle each payment once', async () => {
+  it('Duplicated, shuffled and concurrent callbacks for several payments settle each payment once', async () => {
     const many = isFullRun() ? 10 : 3;
     await stack.sandbox.put('/sandbox/faults', { callbacks: { copies: many, shuffle: true } });
     const orders = await Promise.all(Array.from({ length: many }, () => topUp()));
@@ -237,7 +233,7 @@ describe('A callback', () => {
 });
 
 describe('Money that no order accepts', () => {
-  it('A second payment of an order goes to suspense as double, beside the order that took the first', async () => {
+  it('A second payment of a paid order goes to suspense as double', async () => {
     const order = await topUp();
     await pay(order);
     await paid(order.payment_order_id);
@@ -246,7 +242,7 @@ describe('Money that no order accepts', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('A payment in another amount goes to suspense, and its order stays payable', async () => {
+  it('A payment of the wrong amount goes to suspense, and its order stays payable', async () => {
     const order = await topUp();
     await pay(order, 1000);
     expect(await suspendedUnder(order.payment_order_id)).toMatchObject({ reason: 'wrong_amount', amount: '1000.0000' });
@@ -255,7 +251,7 @@ describe('Money that no order accepts', () => {
     await paid(order.payment_order_id);
   });
 
-  it('A payment under a reference that was never issued goes to suspense as unknown', async () => {
+  it('A payment with a reference that was never issued goes to suspense as unknown', async () => {
     const reference = randomUUID();
     const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference,
@@ -272,7 +268,7 @@ describe('Money that no order accepts', () => {
   });
 });
 
-describe('A decision about suspense money', () => {
+describe('A decision about money in suspense', () => {
   const note = 'bank statement 2026-07, line 12';
   let operators: Operators;
   beforeAll(async () => {
@@ -290,7 +286,7 @@ describe('A decision about suspense money', () => {
     return suspendedUnder(order.payment_order_id);
   };
 
-  it('A decision about suspense money credits an account, closes the case and records who decided and why', async () => {
+  it('A decision about money in suspense credits an account, closes the case and records who decided and why', async () => {
     const receipt = await suspended();
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     const decision = await decide(stack, operators, credit);
@@ -313,7 +309,7 @@ describe('A decision about suspense money', () => {
     ]);
   });
 
-  it('A decision about suspense money that was refunded outside the system debits suspense', async () => {
+  it('A decision that money in suspense was refunded outside the system closes the receipt as refunded', async () => {
     const receipt = await suspended();
     expect(await decide(stack, operators, about(receipt, { action: 'refund' }))).toMatchObject({
       status: 'carried_out',
@@ -324,7 +320,7 @@ describe('A decision about suspense money', () => {
     );
   });
 
-  it('A decision about suspense money completes from the booking if its workflow never received the signal', async () => {
+  it('A decision about money in suspense completes the receipt’s workflow even if that never learned of the posting', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
     await eventually(
@@ -345,7 +341,7 @@ describe('A decision about suspense money', () => {
       async () => (await workflow.describe()).searchAttributes.PaymentState,
       (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
     );
-    // An activity whose result is lost.
+    // Posts the money as an activity would whose result was lost.
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
@@ -362,7 +358,7 @@ describe('A decision about suspense money', () => {
     expect(await workflow.result()).toBe('refunded');
   });
 
-  it('A suspense case closes only by a decision: its workflow accepts no action, account or name from Temporal clients', async () => {
+  it('A suspense case closes only by an approved decision: its workflow rejects other updates from Temporal clients', async () => {
     const receipt = await suspended();
     const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
     for (const settlement of [
@@ -394,7 +390,7 @@ describe('A decision about suspense money', () => {
     [{ proposed_by: randomUUID() }, 'proposed_by: unknown field'],
   ];
 
-  it('A decision about suspense money with a wrong field is refused, names the field and leaves the case open', async () => {
+  it('Proposing a decision about money in suspense with an invalid field returns 400 with the field, and the case stays open', async () => {
     const receipt = await suspended();
     const told: [object, string, number, string][] = [];
     for (const [wrong, complaint] of wrongly) {
@@ -408,7 +404,7 @@ describe('A decision about suspense money', () => {
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
-  it('A decision never credits suspense money to an account that its owner could not spend from, and lists the possible kinds', async () => {
+  it('Money in suspense cannot be credited to an account whose owner could not move it; the error lists the possible kinds', async () => {
     const partner = await buildPartner(stack);
     const product = await buildProduct(stack, await buildPlatformAdmin(stack), { kind: 'investment' });
     const barred: [string, string][] = [
@@ -432,14 +428,14 @@ describe('A decision about suspense money', () => {
     expect(told).toEqual(barred.map(([name]) => [name, 400, expect.stringMatching(possible), '0.0000']));
   });
 
-  it('A decision may credit suspense money to a partner’s available balance', async () => {
+  it('A decision can credit money in suspense to a partner’s available balance', async () => {
     const { account } = await buildPartner(stack);
     const credit = about(await suspended(), { action: 'credit', account_id: account.available });
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
   });
 
-  it('Two decisions about the same suspense money have one effect, approved at once or in turn: the second lapses', async () => {
+  it('Only one decision about the same money in suspense takes effect; the others lapse, approved concurrently or later', async () => {
     const receipt = await suspended();
     const refund = about(receipt, { action: 'refund' });
     const ids = await Promise.all(
@@ -450,7 +446,7 @@ describe('A decision about suspense money', () => {
       [200, 'carried_out'],
       [200, 'lapsed'],
     ]);
-    // Approved before the first was carried out.
+    // A third decision, approved before the first was carried out.
     const late = await plantDecision(stack, operators, refund);
     expect(await carryOut(stack.em(), stack.deps, late)).toMatchObject({
       status: 'lapsed',
@@ -458,7 +454,7 @@ describe('A decision about suspense money', () => {
     });
   });
 
-  it('A decision about suspense money lapses if the provider has taken the money back, and the money stays in suspense', async () => {
+  it('A decision about money in suspense lapses if the provider has voided the payment, and the money stays in suspense', async () => {
     const receipt = await suspended();
     const proposed = await propose(stack, operators, about(receipt, { action: 'refund' }));
     expect(proposed.body.data.evidence.provider.says).toBe('succeeded');
@@ -470,7 +466,7 @@ describe('A decision about suspense money', () => {
       body: { data: { status: 'lapsed', reason: 'the provider has since reported the payment as voided' } },
     });
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
-    // There is nothing left to credit; two people may decide that the money was refunded.
+    // Crediting the money is no longer possible, but people can still decide that it was refunded.
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     expect(await propose(stack, operators, credit)).toMatchObject({
       status: 400,

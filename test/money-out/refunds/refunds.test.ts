@@ -31,9 +31,9 @@ const agePayment = (id: string, days: number) =>
   ]);
 
 describe('A refund to the wallet that paid', () => {
-  it('A wallet refund is sent by the provider with every documented field, and the payment’s fee is retained', async () => {
+  it('A wallet refund returns every documented field and pays the full amount to the wallet; the partner’s fee is retained', async () => {
     const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-7' });
-    // The fee of 1,500 is not part of the balance: a second payment covers it.
+    // The first payment added its amount less the fee of 1,500: only with a second one can it be refunded in full.
     await buildPaid(stack, partner, { amount: '100000' });
     const { status, body, headers } = await askRefund(partner, paymentId);
     expect({ status, body }).toEqual({
@@ -90,7 +90,7 @@ describe('A refund to the wallet that paid', () => {
     expect(payments[1]).toEqual(payment);
   });
 
-  itInFull('Partial wallet refunds never exceed the payment, and one without an amount refunds the rest', async () => {
+  itInFull('Wallet refunds together never exceed the payment, and one without an amount refunds the rest', async () => {
     const paymentId = await buildPaid(stack, partner);
     await buildPaid(stack, partner, { amount: '100000' });
     const first = await refund(partner, paymentId, { amount: '500000' });
@@ -107,7 +107,7 @@ describe('A refund to the wallet that paid', () => {
     expect(await available()).toBe('97000.0000');
   });
 
-  it('A wallet refund that the provider refuses (121212) or later fails (999999) releases the money and may be requested again', async () => {
+  it('A wallet refund that the provider refuses (121212) or later fails (999999) releases the money, which can then be refunded', async () => {
     const paymentId = await buildPaid(stack, partner);
     for (const [amount, code] of [
       ['121212', 'INELIGIBLE_TRANSACTION'],
@@ -123,27 +123,30 @@ describe('A refund to the wallet that paid', () => {
     expect(await refundedOf()).toBe('1998500.0000');
   });
 
-  itInFull('A late wallet refund (131313) waits with its money reserved and takes the provider’s outcome', async () => {
-    const paymentId = await buildPaid(stack, partner);
-    const late = await refund(partner, paymentId, { amount: '131313' });
-    await eventually(
-      () => atProvider(stack, late.id),
-      ({ refunds }) => refunds.length === 1,
-    );
-    expect(await readBalance(partner)).toMatchObject({ available: '1867187.0000', pending: '131313.0000' });
-    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: late.id, status: 'FAILED' });
-    expect(await refundWhen(partner, late, 'failed')).toMatchObject({ failure_code: 'REFUND_FAILED' });
-    const another = await refund(partner, paymentId, { amount: '131313' });
-    await eventually(
-      () => atProvider(stack, another.id),
-      ({ refunds }) => refunds.length === 1,
-    );
-    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: another.id, status: 'SUCCEEDED' });
-    await refundWhen(partner, another, 'succeeded');
-  });
+  itInFull(
+    'A wallet refund that stays pending (131313) keeps its money reserved until the outcome is known',
+    async () => {
+      const paymentId = await buildPaid(stack, partner);
+      const late = await refund(partner, paymentId, { amount: '131313' });
+      await eventually(
+        () => atProvider(stack, late.id),
+        ({ refunds }) => refunds.length === 1,
+      );
+      expect(await readBalance(partner)).toMatchObject({ available: '1867187.0000', pending: '131313.0000' });
+      await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: late.id, status: 'FAILED' });
+      expect(await refundWhen(partner, late, 'failed')).toMatchObject({ failure_code: 'REFUND_FAILED' });
+      const another = await refund(partner, paymentId, { amount: '131313' });
+      await eventually(
+        () => atProvider(stack, another.id),
+        ({ refunds }) => refunds.length === 1,
+      );
+      await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: another.id, status: 'SUCCEEDED' });
+      await refundWhen(partner, another, 'succeeded');
+    },
+  );
 
   itInFull(
-    'A wallet refund whose answer was lost (900003) is found by a status query and sent once',
+    'A wallet refund whose response was lost (900003) succeeds and exists once at the provider',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       const lost = await refund(partner, paymentId, { amount: '900003' });
@@ -173,7 +176,7 @@ describe('A refund by transfer', () => {
     );
   });
 
-  it('A wallet payment past its window, and part of a LinkAja payment, are refunded by transfer', async () => {
+  it('Refunding a wallet payment past its refund window, or part of a LinkAja payment, requires a bank account', async () => {
     const dana = await buildPaid(stack, partner);
     const linkAja = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '60000' });
     await agePayment(dana, 31);
@@ -189,7 +192,7 @@ describe('A refund by transfer', () => {
     }
   });
 
-  itInFull('A whole LinkAja payment is not refunded by transfer', async () => {
+  itInFull('A full refund of a LinkAja payment goes to the wallet', async () => {
     const whole = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '30000' });
     const back = await refund(partner, whole);
     await refundWhen(partner, back, 'succeeded');
@@ -197,7 +200,7 @@ describe('A refund by transfer', () => {
   });
 
   itInFull(
-    'After the provider declined a wallet refund, a named bank account gets a transfer; without one the wallet is tried again',
+    'After a declined wallet refund, the next one goes to the bank account it names, or to the wallet if it names none',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       for (const amount of ['121212', '999999']) {
@@ -216,7 +219,7 @@ describe('A refund by transfer', () => {
     },
   );
 
-  it('A wallet payment is not refunded by transfer before the provider has declined, whatever bank account is named', async () => {
+  it('A wallet payment is refunded to the wallet even if the request names a bank account, until the provider declines', async () => {
     const asked = await refund(partner, await buildPaid(stack, partner), { amount: '20000', ...toBank() });
     expect(asked).toMatchObject({ bank_code: null, bank_account_number: null, beneficiary_name: null });
     await refundWhen(partner, asked, 'succeeded');
@@ -224,7 +227,7 @@ describe('A refund by transfer', () => {
   });
 
   itInFull(
-    'A wallet whose failed refund was paid after all gets no transfer, even when the provider declines another refund',
+    'If a failed wallet refund was paid after all, the next goes to the wallet even if the provider declined another',
     async () => {
       const contradicted = await buildPaid(stack, partner);
       const failed = await refund(partner, contradicted, { amount: '999999' });
@@ -241,7 +244,7 @@ describe('A refund by transfer', () => {
     },
   );
 
-  it('A refund by transfer is refused while payouts are disabled, and a wallet refund is not', async () => {
+  it('While payouts are disabled, a refund by transfer is refused and a wallet refund succeeds', async () => {
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const byWallet = await buildPaid(stack, partner);
     await partner.administer('patch', '', { payouts_enabled: false });
@@ -252,7 +255,7 @@ describe('A refund by transfer', () => {
     await refundWhen(partner, await refund(partner, byWallet, { amount: '20000' }), 'succeeded');
   });
 
-  it('A refund by transfer counts toward the partner’s three limits, and a wallet refund toward none', async () => {
+  it('A refund by transfer counts toward all three payout limits, and a wallet refund toward none', async () => {
     const limits = { max_payout_amount: '30000', max_daily_amount: '30000', max_hourly_count: 10 };
     const limited = await buildPartner(stack, { limits });
     const byTransfer = await buildPaid(stack, limited, { method: 'virtual_account', channel: 'BCA', amount: '200000' });
@@ -270,7 +273,7 @@ describe('A refund by transfer', () => {
     await refundWhen(limited, await refund(limited, byWallet, { amount: '200000' }), 'succeeded');
   });
 
-  it('A refund by transfer that the bank returns becomes failed, and its amount may be refunded again', async () => {
+  it('A refund by transfer that the bank returns becomes failed, and its amount can be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
     const asked = await refund(partner, paymentId, toBank());
     await refundWhen(partner, asked, 'succeeded');
@@ -287,7 +290,7 @@ describe('A refund by transfer', () => {
 });
 
 describe('Refused refunds', () => {
-  it('A refund is refused for an unpaid payment (409), more than the rest (422), and another partner’s payment (404)', async () => {
+  it('A refund is refused for an unpaid (409) or missing payment (404), and if the available balance is too low (422)', async () => {
     const { body } = await partner.post('/payments', { method: 'ewallet', channel: 'DANA', amount: '20000' });
     expect(errorOf(await askRefund(partner, body.data.id))).toEqual([409, 'PAYMENT_NOT_PAID']);
     const paymentId = await buildPaid(stack, partner);
@@ -317,7 +320,7 @@ describe('Refused refunds', () => {
     }
   });
 
-  it('A refund by transfer to an unsupported bank, an invalid number or below the bank’s minimum is refused', async () => {
+  it('A refund by transfer is refused for an invalid or incomplete bank account and below the minimum amount', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     for (const [fields, field] of [
       [{ ...toBank(), bank_code: 'NOBANK' }, 'bank_code'],
@@ -330,7 +333,7 @@ describe('Refused refunds', () => {
     }
   });
 
-  it('A refund without the permission or without a key is refused', async () => {
+  it('A refund without the permission or without an idempotency key is refused', async () => {
     const paymentId = await buildPaid(stack, partner);
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
     expect(errorOf(await askRefund(reader, paymentId))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
@@ -339,8 +342,8 @@ describe('Refused refunds', () => {
   });
 });
 
-describe('Refunds under one key', () => {
-  it('A refund sent again under one key is paid once and answered byte for byte, and another body is refused', async () => {
+describe('Refunds with the same idempotency key', () => {
+  it('Concurrent refunds with the same idempotency key create one refund and get the same response; another body is refused', async () => {
     const paymentId = await buildPaid(stack, partner);
     const key = freshKey();
     const [first, ...others] = await Promise.all(
@@ -356,7 +359,7 @@ describe('Refunds under one key', () => {
 });
 
 describe('A refund', () => {
-  it('A refund is not a payout: payout lists omit it, and payout limits do not count it', async () => {
+  it('A wallet refund is not shown as a payout and does not count toward payout limits', async () => {
     const paymentId = await buildPaid(stack, partner);
     const asked = await refund(partner, paymentId, { amount: '1000' });
     expect((await partner.get('/payouts')).body.data.total).toBe(0);
@@ -372,7 +375,7 @@ describe('A refund', () => {
     });
   });
 
-  it('A refund appears in the daily settlement with the reference of its payment', async () => {
+  it('A refund appears in the daily settlement with the external_ref of its payment', async () => {
     const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-9' });
     const asked = await refund(partner, paymentId, { amount: '1000' });
     await refundWhen(partner, asked, 'succeeded');

@@ -20,7 +20,7 @@ import { documentedAccess } from './documented-access.ts';
 import { bodyOf, expectChecksEmptyBut, foreignStatus, withoutIds } from './foreign-answers.ts';
 import { type Ids, namesThings, type Owner, thingsOf } from './matrix-things.ts';
 
-/** A kind of caller: a person, a partner with its key, or anonymous. */
+/** A kind of caller: a user, a partner with its API key, or anonymous. */
 interface Caller {
   kind: string;
   user?: BuiltUser;
@@ -38,10 +38,10 @@ const withIds = routeGroups
 let stack: Stack;
 let callers: Caller[];
 /**
- * The owners whose resources are foreign to all callers except platform users: people with and without an organization.
+ * Owners whose resources are foreign to all callers except platform users: one user with an organization, one without.
  */
 let strangers: Owner[];
-/** Real ids for bodies. */
+/** Existing ids for request bodies. */
 let spare: Ids;
 let cases = 0;
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
     ['independent individual', 'individual', await buildIndividual(stack), 'individual_user'],
     ['admin of another organization', 'organization', await buildOrganizationAdmin(stack), 'organization_admin'],
   ];
-  // Callers with every permission, so that no missing permission hides the check of the owner.
+  // Callers with every permission: only the ownership check can refuse them.
   const every = [...(await permissionsOf('platform_super_admin'))];
   const { name: role } = await buildRole(stack, { organizationId: String(admin.organizationId), permissions: every });
   const { organizationId } = admin;
@@ -107,7 +107,7 @@ async function permissionsOf(role: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Returns the documented status of a refusal before the handler, or null if the caller is admitted. */
+/** Returns the documented status if the caller is refused before the handler runs, or null if admitted. */
 function doorStatus(name: string, { kind, user, userType, partner, permissions }: Caller): 401 | 403 | null {
   const access = documentedAccess[name];
   if (!access) throw new Error(`${name} is not documented`);
@@ -140,22 +140,22 @@ async function ask(route: Route, { user, partner }: Caller, ids: Ids): Promise<H
   return route.method === 'get' ? stack.get(path, options) : stack[route.method](path, body, options);
 }
 
-/** Counts the rows of tables that every change writes (events), or that move or reserve money. */
+/** Counts the rows of `events`, which every change writes, and of the tables that record moved or reserved money. */
 async function countWritten(): Promise<unknown> {
   const tables = ['events', 'journals', 'transactions', 'payouts', 'payment_orders', 'partner_payments', 'donations'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
   return stack.em().execute(`select ${counts}`);
 }
 
-/** Returns whether a read's response stays the same: it neither depends on the time nor concerns someone else. */
+/** Returns whether repeated reads return the same response, whatever the time and whatever others do. */
 const isSteady = ({ path }: Route): boolean => !/view-url|\/organizations\/(sizes|industries)$/.test(path);
 
 /**
- * Returns the owner's view of a resource: every read of it and of its collection; the super admin's view if the owner
- * may not read it.
+ * Returns the responses of all reads of a resource and its collection: as its owner, or as the super admin where the
+ * owner has no access.
  */
 async function shownOf(route: Route, owner: Owner, ids: Ids): Promise<Record<string, unknown>> {
-  // An invited user is read as a user.
+  // Invited users are read through the routes of users.
   const prefix = route.path.slice(0, route.path.indexOf(':')).replace('/users/invitations/', '/users/');
   const reads = routeGroups
     .flatMap(({ routes }) => routes)
@@ -186,20 +186,20 @@ const absentIds = (route: Route): Ids => {
   return Object.fromEntries([...route.path.matchAll(/:(\w+)/g)].map(([, param = '']) => [param, absent()]));
 };
 
-/** Returns the admitted callers; in `npm test` one of them, by turns. The permission matrix covers refused callers. */
+/** Returns the admitted callers; in `npm test` one, which varies by route. The permission matrix covers the others. */
 const oneLetIn = (name: string, some: Caller[]): Caller[] => {
   const letIn = some.filter((caller) => doorStatus(name, caller) === null);
   const turn = withIds.findIndex(([each]) => each === name);
   return casesOf(letIn, (_, index) => index === turn % letIn.length);
 };
 
-/** Calls as each caller and returns the responses, as lines that name the caller. */
+/** Runs `ask` for each caller and returns one line per caller: its kind and the result. */
 async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>): Promise<string[]> {
   return Promise.all(some.map(async (caller) => `${caller.kind}: ${await ask(caller)}`));
 }
 
 describe('Resources named by id in a route', () => {
-  it.each(withIds)('%s returns 404 for an unknown id to every kind of caller', async (name, route) => {
+  it.each(withIds)('%s answers every kind of caller as documented for an unknown id', async (name, route) => {
     const asking = isFullRun() ? callers : oneLetIn(name, callers);
     const wanted = await answers(
       asking,
@@ -209,7 +209,7 @@ describe('Resources named by id in a route', () => {
   });
 
   it.each(withIds.filter(([, route]) => thingsOf(route).foreign !== 'shared'))(
-    '%s never shows, changes or distinguishes someone else’s resource',
+    '%s neither shows nor changes someone else’s resource, and answers as for a missing one where documented',
     async (name, route) => {
       const owners = strangers.filter(
         ({ user }) => user.organizationId !== null || !/^\/v1\/(organizations|acl|users\/invitations)/.test(route.path),
@@ -217,7 +217,7 @@ describe('Resources named by id in a route', () => {
       const turn = withIds.findIndex(([each]) => each === name);
       for (const owner of casesOf(owners, (_, index) => index === turn % owners.length)) {
         const ids = await thingsOf(route).make(stack, owner);
-        // Admitted callers, whom only the handler keeps from foreign resources.
+        // Callers without access to foreign resources; `npm test` uses only those that the handler itself must refuse.
         const restricted = callers
           .filter((caller) => foreignStatus(name, caller.kind, 'foreign', thingsOf(route).foreign) !== null)
           .filter((caller) => isFullRun() || doorStatus(name, caller) === null);
@@ -260,7 +260,7 @@ describe('Resources named by id in a route', () => {
   );
 
   it.each(withIds)(
-    '%s works for the caller’s own resource, which makes the refusals meaningful',
+    '%s does not refuse the caller’s own resource, so its refusals are about ownership',
     async (name, route) => {
       const { foreign, make } = thingsOf(route);
       const somePartner = callers.find((each) => each.partner)?.partner;
@@ -301,7 +301,7 @@ describe('Resources named by id in a route', () => {
     },
   );
 
-  it('The books balance after requests for foreign resources, except for resources inserted without money', () => {
+  it('The ledger checks are empty after requests for foreign resources, except for resources inserted without money', () => {
     const planted = [
       'check_partner_payments_posted_once',
       'check_partner_receipts_applied_once',
@@ -312,7 +312,7 @@ describe('Resources named by id in a route', () => {
     return expectChecksEmptyBut(planted, stack);
   });
 
-  it('Every route has a builder for these tests', () => {
+  it('Every route with an id has a builder for these tests', () => {
     expect(withIds.length).toBeGreaterThan(50);
     // Other parameters (a day, a year, a type, a provider) have no owner.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));
