@@ -51,7 +51,7 @@ const claim = (facts: object = {}, event = 'payment.succeeded') =>
     data: { id: `py-${randomUUID()}`, reference_id: randomUUID(), payment_method: null, ...facts },
   });
 
-/** For any body: the provider would retry forever on anything but a 200. */
+/** Whatever the body, the response must be 200: on any other status the provider would retry forever. */
 describe('A callback with the right token', () => {
   it.each<[string, () => Body, string]>([
     ['no body', () => '', 'the body is empty'],
@@ -67,7 +67,7 @@ describe('A callback with the right token', () => {
     ['an unknown event family', () => claim({}, 'report.ready'), 'unknown event: report.ready'],
     ['a number', () => String(Math.random()), 'misshapen: body'],
     ['deep nesting', () => `${'['.repeat(200_000)}${Math.random()}`, 'the body is not JSON'],
-  ])('A callback with %s is stored, marked unread, answered with 200 and not delivered', async (_, build, reason) => {
+  ])('A callback with %s returns 200, is stored as unread and is not delivered', async (_, build, reason) => {
     const body = build();
     const { status, body: answer } = await send(body, { 'webhook-id': randomUUID() });
     expect({ status, answer }).toEqual({ status: 200, answer: { message: 'Callback stored' } });
@@ -78,7 +78,7 @@ describe('A callback with the right token', () => {
     expect(await rowsOf(body)).toHaveLength(1);
   });
 
-  it('A callback above the body limit is stored with its first part and the digest of the whole', async () => {
+  it('A callback above the body limit is stored as its first 64 KiB, with the size and digest of the whole body', async () => {
     const body = claim({ padding: 'x'.repeat(3 * 1024 * 1024) });
     expect((await send(body)).status).toBe(200);
     const [row] = await rowsOf(body);
@@ -108,13 +108,13 @@ describe('A callback with the right token', () => {
     ['of latin-1 letters', `caf\u00e9-\u00ff-${randomUUID()}`],
     ['with a tab', `a\tb-${randomUUID()}`],
     ['that is empty', ''],
-  ])('A callback with a webhook-id %s is stored once, however often it arrives', async (_, webhookId) => {
+  ])('A callback with a webhook-id %s is stored once, however often it is sent', async (_, webhookId) => {
     const body = claim();
     for (const _time of [1, 2, 3]) expect((await send(body, { 'webhook-id': webhookId })).status).toBe(200);
     expect(await rowsOf(body)).toMatchObject([{ unread: null, event: 'payment.succeeded' }]);
   });
 
-  it('A callback with any bytes and any id is answered with 200 and stored as exactly one row', async () => {
+  it('A callback with any bytes and any webhook-id returns 200 and is stored as one row, even if sent twice', async () => {
     const id = fc.oneof(
       fc.constant(undefined),
       fc.string({ unit: 'grapheme-ascii', maxLength: 8_000 }),
@@ -152,8 +152,8 @@ describe('A callback with the right token', () => {
   }, 600_000);
 });
 
-describe('A second callback under the same webhook-id', () => {
-  it('A second callback with the same webhook-id and another body is stored beside the first and delivered too', async () => {
+describe('A second callback with the same webhook-id', () => {
+  it('A second callback with the same webhook-id and another body is also stored and delivered', async () => {
     const webhookId = randomUUID();
     const [first, second] = [claim(), claim()];
     const before = await countRows();
@@ -179,7 +179,7 @@ describe('A callback that the database cannot store', () => {
     ['it is read-only', '25006'],
   ];
   it.each(casesOf(states, ([, state]) => state === '53100' || state === '25006'))(
-    'A callback that cannot be stored because %s returns 503 with Retry-After, never a 500 that loses it',
+    'A callback that cannot be stored because %s returns 503 with Retry-After, and a retry is stored',
     async (_, state) => {
       await stack.owner().execute(
         `create function fail_callbacks() returns trigger language plpgsql as

@@ -58,12 +58,12 @@ const isStarted = (workflowId: string): Promise<boolean> =>
       () => false,
     );
 
-describe('A callback whose reference is in capitals', () => {
+describe('A callback whose reference is in upper case', () => {
   it.each([
     ['payment_orders', 'gateway-payment'],
     ['partner_payments', 'partner-payment'],
   ] as const)(
-    'A callback with the reference of %s in capitals wakes the existing workflow, which settles the payment',
+    'A callback with an upper-case reference from %s signals the existing workflow, which settles the payment',
     async (table, kind) => {
       await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
       const mine = await rails[table]();
@@ -86,7 +86,7 @@ describe('A callback whose reference is in capitals', () => {
     },
   );
 
-  it('A callback with a payout’s reference in capitals makes it neither unknown nor contradicted', async () => {
+  it('A callback with a payout’s reference in upper case starts no second workflow', async () => {
     const from = await buildPayer(stack);
     const { id } = await payOut(from);
     await payoutWhen(from, id, 'succeeded');
@@ -96,7 +96,7 @@ describe('A callback whose reference is in capitals', () => {
   });
 
   it.each(['hintGatewayPayment', 'hintPartnerPayment', 'hintPayout'] as const)(
-    'A reference in capitals starts no second workflow through %s',
+    '%s with an upper-case reference starts the workflow of the lower-case one',
     async (hint) => {
       const id = randomUUID().toUpperCase();
       const { workflows } = stack.deps;

@@ -80,7 +80,7 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
     }, 60_000);
 
     itInFull(
-      'Late money whose case became unconfirmed is also found by a callback for its final order',
+      'Late money whose case became unconfirmed goes to suspense after a callback for its final order',
       async () => {
         const stray = await payLate(order);
         await open(stray);
@@ -93,8 +93,8 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
     );
   });
 
-  describe('A settled case', () => {
-    it('A settled case that is started again completes at once and never moves the money twice', async () => {
+  describe('A settled case of late money', () => {
+    it('A settled case of late money that is started again completes without moving the money twice', async () => {
       await list();
       const stray = await payLate(order);
       await open(stray);

@@ -163,7 +163,7 @@ describe('Money that cannot be applied, whatever its callback names', () => {
     await becomes('payment_orders', open, 'PAID');
   });
 
-  it('A payment in another amount for an open order, reported without an owner, goes to suspense', async () => {
+  it('A payment of the wrong amount for an open order, reported without an owner, goes to suspense', async () => {
     const order = await openOrder();
     const payment = await pay(order, 1_000);
     await send(randomUUID(), payment);
@@ -201,7 +201,7 @@ describe('Money that arrived for a final payment without a callback', () => {
   };
 
   it.each(casesOf<Final>(['PAID', 'FAILED', 'EXPIRED'], (status) => status === 'PAID'))(
-    'A callback for an order that became %s finds money that arrived later without one',
+    'A callback for an order that became %s finds money that arrived later without a callback',
     async (status) => {
       const order = await openOrder();
       await end('payment_orders', order, status);
@@ -217,7 +217,7 @@ describe('Money that arrived for a final payment without a callback', () => {
     ['EXPIRED', 0],
   ];
   it.each(casesOf(ends, ([status, hours]) => status === 'EXPIRED' || hours > 0))(
-    'A callback for a partner’s payment that became %s, with a settlement delay of %d hours, finds later money',
+    'A callback for a partner’s payment that became %s (settlement delay of %d hours) finds money that arrived later',
     async (status, hours) => {
       partner = await buildPartner(stack, { settlementDelayHours: hours });
       const mine = await openPartnerPayment();
@@ -309,7 +309,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return settleReceipt(stack.em(), stack.deps, { receiptId, settlement });
   };
 
-  it('Settling money that already has a receipt does nothing and does not fail, and the next payment settles the order', async () => {
+  it('Settling an order with money that already has a receipt changes nothing, and the next payment settles the order', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);
@@ -320,7 +320,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     await becomes('payment_orders', order, 'PAID');
   });
 
-  itInFull('Settling money that already has a receipt does nothing for a partner’s payment either', async () => {
+  itInFull('Settling a partner’s payment with money that already has a receipt changes nothing', async () => {
     const mine = await openPartnerPayment();
     const payment = await pay(mine);
     const receiptId = await plantReceipt(mine, payment);

@@ -91,7 +91,7 @@ const crossed = names.flatMap((kind) =>
 /** Covers each kind once pending and once final, with both outcomes. */
 const standing = ['payout payout succeeded', 'withdrawal refund failed', 'refund withdrawal succeeded'];
 it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind} ${another} ${status}`)))(
-  'A pending %s never takes the outcome of another %s, which %s: each takes its own',
+  'A pending %s never takes the outcome of another %s that %s: each takes its own',
   async (kind, another, status, said) => {
     const [ended, other] = [await under(another), await under(kind)];
     await settleAtProvider(stack, ended, said);
@@ -111,7 +111,7 @@ it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind}
   120_000,
 );
 
-it('A payout never takes the outcome of a transfer that the provider has under another reference', async () => {
+it('A payout never takes the outcome of a transfer whose reference at the provider is different', async () => {
   const id = await under();
   const { id: transferId } = await transferOf(id);
   const moved = 'update transfers set reference_id = ? where id = ?';
@@ -125,7 +125,7 @@ it('A payout never takes the outcome of a transfer that the provider has under a
     (rows) => rows.length === 1,
   );
   expect(await readPayout(partner, id)).toMatchObject({ status: 'pending', is_final: false });
-  // It is listed again and matches the request.
+  // Now the provider lists the transfer with the payout's reference again.
   for (const sql of [moved, renamed]) atProvider(stack, sql, [id, transferId]);
   await callBack(id, { id: transferId, status: 'SUCCEEDED' }, 'SUCCEEDED');
   await payoutWhen(partner, id, 'succeeded');

@@ -47,7 +47,7 @@ const standing = ([, action, amount]: (typeof cases)[number]) => (action === 'cr
 
 describe('Money for a partner’s payment', () => {
   it.each(casesOf(cases, standing))(
-    'Money for a partner’s payment that is %s is held until people decide on it (%s), and the right amount still settles the payment',
+    'Money for a partner’s payment that is %s stays in suspense until people decide (%s), and the right amount still settles it',
     async (_, action, amount) => {
       const before = await suspended();
       const body = { method: 'virtual_account', channel: 'BCA', amount: String(asked) };

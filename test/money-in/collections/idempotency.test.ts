@@ -53,7 +53,7 @@ async function create(raw: string, key: string, url = stack.url, path = '/paymen
 const recordsOf = async (id: string) => (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body.payments;
 
 describe('An idempotency key', () => {
-  it('A request sent again with its key replays the first answer byte for byte, request_id included', async () => {
+  it('A retry with the same idempotency key returns the first response byte for byte, request_id included', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = await create(raw, key);
     expect([first.status, first.replayed]).toEqual([200, null]);
@@ -68,7 +68,7 @@ describe('An idempotency key', () => {
     expect((await create(raw, key)).text).toBe(first.text);
   });
 
-  it('A key replays its answer when the partner’s organization has become inactive, which refuses any other key', async () => {
+  it('A retry returns its payment even if the partner’s organization has become inactive; a new request is refused', async () => {
     const other = await buildPartner(stack);
     const [kept, lost] = [freshKey(), freshKey()];
     const first = await other.post('/payments', va, kept);
@@ -92,7 +92,7 @@ describe('An idempotency key', () => {
     ['with other escapes', JSON.stringify(va).replace('BNI', '\\u0042NI')],
     ['with null for absent fields', JSON.stringify({ ...va, external_ref: null })],
     ['with a byte order mark', `\ufeff${JSON.stringify(va)}`],
-  ])('A key replays for the same body %s', async (_, written) => {
+  ])('A retry with the same idempotency key may send the same body %s', async (_, written) => {
     const key = freshKey();
     const first = await create(JSON.stringify(va), key);
     expect(await create(written, key)).toEqual({ status: 200, text: first.text, replayed: 'true' });
@@ -104,14 +104,14 @@ describe('An idempotency key', () => {
     ['a duplicate member', JSON.stringify(va).replace('{', '{"amount":"50001",')],
     ['a body that is not JSON', JSON.stringify(va).slice(1)],
     ['nothing', ''],
-  ])('A key with a different body (%s) returns REQUEST_IDEMPOTENCY_KEY_REUSED', async (_, changed) => {
+  ])('A used idempotency key with a different body (%s) returns REQUEST_IDEMPOTENCY_KEY_REUSED', async (_, changed) => {
     const key = freshKey();
     expect((await create(JSON.stringify(va), key)).status).toBe(200);
     const again = await create(changed, key);
     expect([again.status, JSON.parse(again.text).error.code]).toEqual([409, 'REQUEST_IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('A key covers its path with and without a trailing slash', async () => {
+  it('A retry with the same idempotency key may add a trailing slash to the path', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = await create(raw, key);
     expect(await create(raw, key, stack.url, '/payments/')).toEqual({
@@ -121,7 +121,7 @@ describe('An idempotency key', () => {
     });
   });
 
-  it('A key on another path returns REQUEST_IDEMPOTENCY_KEY_REUSED, and the same body with a wrong signature fails as usual', async () => {
+  it('A used idempotency key on another path returns REQUEST_IDEMPOTENCY_KEY_REUSED, and with a wrong signature 401', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     await create(raw, key);
     const payout = await partner.post('/payouts', va, key);
@@ -139,7 +139,7 @@ describe('An idempotency key', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('A key belongs to one partner', async () => {
+  it('Two partners can use the same idempotency key', async () => {
     const key = freshKey();
     const other = await buildPartner(stack);
     const mine = await partner.post('/payments', va, key);
@@ -148,7 +148,7 @@ describe('An idempotency key', () => {
     expect(mine.body.data.id).not.toBe(theirs.body.data.id);
   });
 
-  it(`A key sent by ${isFullRun() ? '1,000' : '15'} clients at once to two APIs creates one payment and one instrument, with equal answers`, async () => {
+  it(`${isFullRun() ? '1,000' : '15'} concurrent requests with one idempotency key to two APIs create one payment and get equal responses`, async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 1000 : 15 }, (_, index) => create(raw, key, urls[index % 2])),
@@ -160,7 +160,7 @@ describe('An idempotency key', () => {
     expect(await recordsOf(id)).toHaveLength(1);
   }, 120_000);
 
-  it('A key sent with two bodies at once serves one and refuses the other', async () => {
+  it('Of concurrent requests with the same idempotency key and two bodies, those with one body succeed, the others get 409', async () => {
     const key = freshKey();
     const bodies = [JSON.stringify(va), JSON.stringify({ ...va, amount: '60000' })];
     const answers = await Promise.all(
@@ -171,7 +171,7 @@ describe('An idempotency key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
-  it('A key sent again while the provider is silent joins the pending payment: 504 with a status URL, then its outcome', async () => {
+  it('A payment returns 504 with a status URL while the provider is silent, and its retry returns the outcome', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1, hang_after_effect: true } });
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { partnerPayment } = requests;
@@ -203,7 +203,7 @@ describe('An idempotency key', () => {
     expect(await recordsOf(payment_id)).toHaveLength(1);
   }, 60_000);
 
-  it('A key’s answer is stored encrypted', async () => {
+  it('The response stored for an idempotency key is encrypted', async () => {
     const first = await create(JSON.stringify(va), freshKey());
     const kept = await stack
       .em()
@@ -211,7 +211,7 @@ describe('An idempotency key', () => {
     expect(kept).toEqual([{ answer_sealed: expect.stringMatching(/^ey[\w-]+\./) }]);
   });
 
-  itInFull('A key’s answer is re-encrypted by keys:reencrypt like all encrypted data', async () => {
+  itInFull('The response stored for an idempotency key is re-encrypted by keys:reencrypt', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const { text } = await create(raw, key);
     const keys = stack.deps.config.DATA_ENCRYPTION_KEYS;
@@ -232,7 +232,7 @@ describe('An idempotency key', () => {
     expect(await create(raw, key)).toEqual({ status: 200, text, replayed: 'true' });
   });
 
-  it('A key’s answer is stored for 30 days, and the key creates no second payment afterwards', async () => {
+  it('A response is stored for 30 days, and its idempotency key creates no second payment afterwards', async () => {
     const [raw, key] = [JSON.stringify(va), freshKey()];
     const first = JSON.parse((await create(raw, key)).text).data;
     const age = (days: number) =>

@@ -74,7 +74,7 @@ describe('A payment', () => {
     expect(await read(body.data.id)).toEqual(detail);
   });
 
-  it('A payment stores external_ref as sent, including white space, and shows null without one', async () => {
+  it('A payment stores external_ref as sent, including white space; it is null if not sent', async () => {
     const external_ref = '  INV 1 ';
     const { id } = await create({ ...va, external_ref });
     expect(await read(id)).toMatchObject({ reference: external_ref, external_ref });
@@ -102,7 +102,7 @@ describe('A payment', () => {
     }
   });
 
-  it('A payment by OVO needs customer_phone and shows no code: the wallet prompts the customer', async () => {
+  it('A payment by OVO needs customer_phone and has no payment_code: the wallet prompts the customer', async () => {
     const ovo = { method: 'ewallet', channel: 'OVO', amount: '20000' };
     const refused = await partner.post('/payments', ovo);
     expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
@@ -148,7 +148,7 @@ describe('A payment', () => {
     expect((await create(dana)).payment_code).toMatch(/^http/);
   });
 
-  it('A paid payment succeeds: the net is credited and, without a delay, available; the provider’s cost stays internal', async () => {
+  it('A paid payment without a settlement delay succeeds, its net is available, and the provider’s cost is not shown', async () => {
     await begin();
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -164,7 +164,7 @@ describe('A payment', () => {
     expect(JSON.stringify(paid)).not.toContain('2500');
   });
 
-  it('A payment with a settlement delay is credited at once as pending, with the date from which it is available', async () => {
+  it('A payment with a settlement delay is credited as pending when paid, and shows when it becomes available', async () => {
     await begin({ settlementDelayHours: 2 });
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -177,7 +177,7 @@ describe('A payment', () => {
     expect(timeline.next).toEqual({ at: expect.stringMatching(timestamp), text: expect.stringMatching(/available/) });
   });
 
-  it('A payment shows the instructions for the customer until it is final, and when it was cancelled', async () => {
+  it('A payment shows the customer’s next_action until it is final, and cancelled_at once it is cancelled', async () => {
     const qris = await create({ method: 'qris', amount: '20000' });
     expect(qris.next_action).toEqual({ type: 'show_qr', value: qris.payment_code });
     const dana = await create({ method: 'ewallet', channel: 'DANA', amount: '20000' });
@@ -212,7 +212,7 @@ describe('A payment', () => {
     expect((await read(id)).status).toBe('expired');
   });
 
-  it('A payment paid in another amount stays payable, and a second payment goes to suspense', async () => {
+  it('A payment paid with the wrong amount stays payable; once it is paid, a second payment goes to suspense', async () => {
     await begin();
     const { id, payment_code } = await create();
     await pay(payment_code, 49_999);
@@ -225,7 +225,7 @@ describe('A payment', () => {
     expect(await balanceOf(stack, partner.account.available)).toBe('46000.0000');
   });
 
-  it('A payment with an invalid value is refused in plain words before the provider is called', async () => {
+  it('A payment with an invalid value returns a message that names the field and the rule', async () => {
     const wallet = { method: 'ewallet', channel: 'DANA', amount: '20000' };
     for (const [body, message] of [
       [
@@ -267,7 +267,7 @@ describe('A payment', () => {
     ['a malformed e-mail address', { customer_email: 'nobody' }],
     ['an organization_id that is not an id', { organization_id: 'x' }],
   ];
-  it('An impossible payment returns REQUEST_INVALID_PAYLOAD and names the field', async () => {
+  it('A payment that no channel accepts or with an invalid field returns REQUEST_INVALID_PAYLOAD with a field', async () => {
     await begin();
     for (const [what, change] of invalid) {
       const answer = await partner.post('/payments', { ...va, ...change });
@@ -298,7 +298,7 @@ describe('A payment', () => {
     },
   );
 
-  it('A payment refused by the provider returns PROVIDER_REFUSED, and the same under its key later', async () => {
+  it('A payment refused by the provider returns PROVIDER_REFUSED, and so does a retry with the same idempotency key', async () => {
     await begin();
     const body = { ...va, channel: 'BCA', amount: '50000' };
     await stack
@@ -387,7 +387,7 @@ describe('Reading payments', () => {
     expect(await total('from=2026-03-10T16:59:59.999Z&to=2026-03-10T16:59:59.999Z')).toBe(1);
   });
 
-  it('A payment can be read by its partner only: another partner gets 404 everywhere, as for a missing one', async () => {
+  it('Another partner’s payment and its timeline return 404, and lists omit it', async () => {
     const { id } = await create();
     const other = await buildPartner(stack);
     for (const path of [`/payments/${id}`, `/payments/${id}/timeline`, `/payments/${other.id}`]) {

@@ -36,7 +36,7 @@ const payBesides = async ({ id, payment_code }: { id: string; payment_code: stri
 };
 
 describe('The timeline of a payment', () => {
-  it('A payment’s timeline never says that no money arrived if another amount did before the deadline', async () => {
+  it('A payment’s timeline never says that nobody paid if the wrong amount arrived before the deadline', async () => {
     const payment = await create();
     await payBesides(payment);
     await stack.sandbox.post('/sandbox/expire', { payment_code: payment.payment_code });
@@ -52,7 +52,7 @@ describe('The timeline of a payment', () => {
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
   });
 
-  it('A payment’s timeline names the host of each notified endpoint, and nothing else of its address', async () => {
+  it('A payment’s timeline names only the host and port of each notified endpoint', async () => {
     const receivers = await Promise.all([startReceiver(), startReceiver()]);
     const ids: string[] = [];
     for (const { url } of receivers) {
@@ -93,7 +93,7 @@ describe('The timeline of a payment', () => {
     );
   });
 
-  it('A payment’s timeline shows when the provider reports it paid without listing it, and when the next query is due', async () => {
+  it('A payment’s timeline shows that the provider reports it as paid without listing it, and when the next query is due', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });

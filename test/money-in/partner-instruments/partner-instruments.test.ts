@@ -50,7 +50,7 @@ const receiptOf = (providerPaymentId: string) =>
     (receipt) => receipt !== undefined,
   );
 
-it('An instrument accepts any number of payments, each recorded as its own', async () => {
+it('An instrument accepts any number of payments and records each one separately', async () => {
   const partner = await buildPartner(stack, { fees });
   const body = { ...ofBank, external_ref: 'customer-1', customer_name: 'Siti Rahayu', metadata: { tier: 'gold' } };
   const key = freshKey();
@@ -95,7 +95,7 @@ it('An instrument accepts any number of payments, each recorded as its own', asy
   expect((await partner.get('/instruments?external_ref=customer-1')).body.data).toMatchObject({ total: 1 });
 }, 60_000);
 
-it('An instrument records what was paid as the gross in both fee modes, and releases it after the settlement delay', async () => {
+it('With fee mode ADDED, an instrument still records the paid amount as the gross, and the net stays pending', async () => {
   const partner = await buildPartner(stack, { fees, feeMode: 'ADDED', settlementDelayHours: 24 });
   const { id, payment_code } = await makeInstrument(partner, { method: 'qris', amount: '100000' });
   await payTo(payment_code);
@@ -109,7 +109,7 @@ it('An instrument records what was paid as the gross in both fee modes, and rele
   expect((await partner.get('/balance')).body.data).toMatchObject({ available: '0.0000', pending: '99300.0000' });
 }, 60_000);
 
-it('An instrument leaves unmatched money to operators: another amount, beyond the channel’s limits, or after closing', async () => {
+it('Money of the wrong amount, outside the channel’s limits or paid after its instrument was closed goes to suspense', async () => {
   const partner = await buildPartner(stack, { fees });
   const fixed = await makeInstrument(partner, { ...ofBank, amount: '50000' });
   const wrong = await payTo(fixed.payment_code, 49_999);
@@ -146,7 +146,7 @@ it('An instrument accepts money paid before it was closed, even if the provider 
   expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
 }, 60_000);
 
-it('An instrument accepts a payment that was pending at the provider when it was closed, even as its first', async () => {
+it('An instrument accepts its first payment even if that was still pending at the provider when the instrument was closed', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   const asked = { payment_code, amount: 20_000, status: 'PENDING' };
@@ -158,7 +158,7 @@ it('An instrument accepts a payment that was pending at the provider when it was
 }, 60_000);
 
 itInFull(
-  'An instrument records more payments than one query reads, and holds those that do not fit',
+  'An instrument records more payments than one query returns; unmatched ones go to suspense',
   async () => {
     const partner = await buildPartner(stack, { fees });
     const { id, payment_code } = await makeInstrument(partner);
@@ -182,7 +182,7 @@ itInFull(
   240_000,
 );
 
-it('An instrument is refused if no channel accepts its fields, and belongs to its partner alone', async () => {
+it('An instrument that no channel accepts is refused, and another partner’s instrument returns 404', async () => {
   const partner = await buildPartner(stack, { fees });
   const refusals: [object, string][] = [
     [{ method: 'ewallet', channel: 'DANA' }, 'method'],
@@ -204,7 +204,7 @@ it('An instrument is refused if no channel accepts its fields, and belongs to it
   }
 });
 
-it('An instrument finds payments without a callback, even if its workflow was lost', async () => {
+it('An instrument records payments even if its workflow was lost', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   await loseWorkflow(stack.deps.workflows.client, `partner-instrument/${id}`);

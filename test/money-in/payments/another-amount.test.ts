@@ -46,7 +46,7 @@ describe.each(casesOf(others))('Money that is %s', (_, amount) => {
       ] as const,
       ([action]) => (action === 'credit') === amount < gross,
     ),
-  )('Money in another amount (%s) %s, and the right amount still settles the order', async (action, _) => {
+  )('Money of the wrong amount (%s) %s, and the right amount still settles the order', async (action, _) => {
     const before = await suspended();
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: asked };
     const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;

@@ -152,7 +152,7 @@ describe('A payment from a balance', () => {
     expect((await post('100.1')).body.data).toMatchObject({ amount: '100.1000', new_balance: '999899.8999' });
   });
 
-  it('A balance payment may use the last rupiah; more than the balance returns 400 and moves nothing', async () => {
+  it('A balance payment can spend the whole balance; a larger one returns 400 and moves no money', async () => {
     const target = await invest();
     expect((await pay({ ...bodyOf(target), amount: 1_000_000.0001 })).status).toBe(400);
     expect(await transactionsOf()).toEqual([]);
@@ -174,7 +174,7 @@ describe('A payment from a balance', () => {
     expect((await pay(target, {}, superAdmin.token)).status).toBe(403);
   });
 
-  it("A payment from an organization's account is open to its users only", async () => {
+  it("Only an organization's users can pay from its account", async () => {
     const organization = await buildOrganizationAdmin(stack, { balance: '5000' });
     const member = await buildIndividual(stack, { organizationId: organization.organizationId });
     const body = { ...bodyOf(await invest()), source_account_id: organization.accountId, amount: 1000 };
@@ -237,7 +237,7 @@ describe('The target of a payment', () => {
     expect(answer.body.message).toContain(status);
   });
 
-  it('A product accepts no less than its minimum and no more than the rest of its target, which completes it', async () => {
+  it('A product accepts payments from its minimum up to the rest of its target; reaching the target completes it', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(99.9999)).status).toBe(400);
@@ -278,7 +278,7 @@ describe('The target of a payment', () => {
     expect((await contribute(own.id, 0.0001)).status).toBe(400);
   });
 
-  it('Simultaneous payments never exceed the target or the balance', async () => {
+  it('Concurrent payments never exceed the target or the balance', async () => {
     const goal = await buildGoal(stack, payer, '100');
     const product = await invest({ target: '70' });
     const answers = await Promise.all([

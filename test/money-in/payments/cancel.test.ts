@@ -104,7 +104,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(opened.id)).toBe('PAID');
   });
 
-  it('Cancelling an order that was paid without a callback settles it as paid, without any sign of the cancellation', async () => {
+  it('Cancelling an order that was paid without a callback settles it as paid and not cancelled', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const one = await buildIndividual(stack);
     const opened = await order(one);
@@ -114,7 +114,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await cancelledAtOf(opened.id)).toBeNull();
   });
 
-  it('Only the payer may cancel an order, which must exist, and the request accepts no fields', async () => {
+  it('Cancelling an order is refused to anyone but the payer, for a missing order and with any field', async () => {
     const { id } = await order();
     const other = await buildIndividual(stack);
     expect((await cancelOrder(id, other)).status).toBe(403);
@@ -126,7 +126,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('Many cancellations of one order at once have the effect of one', async () => {
+  it('Concurrent cancellations of one order have the effect of one', async () => {
     const { id } = await order();
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 50 : 15 }, () => untilTold(() => cancelOrder(id))),
@@ -233,7 +233,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'PAYMENT_ALREADY_PAID']);
   });
 
-  it('Cancelling a partner’s payment that was paid without a callback settles it as paid, without any sign of the cancellation', async () => {
+  it('Cancelling a partner’s payment that was paid without a callback settles it as paid and not cancelled', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const opened = await payment();
     await pay(opened);
@@ -270,7 +270,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
   });
 
   itInFull(
-    'A cancellation that races the payment of a partner’s payment has one winner',
+    'A cancellation that races the customer’s payment of a partner’s payment has one winner',
     async () => {
       const payments = await Promise.all(Array.from({ length: 10 }, payment));
       const answers = await Promise.all(
@@ -294,7 +294,7 @@ describe('A cancellation while the provider is unreachable', () => {
   beforeAll(() => void Object.assign(requests, { gatewayPayment: 5_000, cancellation: 5_000 }));
   afterAll(() => void Object.assign(requests, { gatewayPayment, cancellation }));
 
-  it('A cancellation while the provider is unreachable is reported as pending and happens later; an order without an instrument gets none', async () => {
+  it('A cancellation while the provider is unreachable is pending and completes later; an order without an instrument gets none', async () => {
     const [mine, theirs] = await Promise.all([order(), payment()]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const [unmade, byPayer, byPartner] = await Promise.all([order(), cancelOrder(mine.id), cancelPayment(theirs.id)]);

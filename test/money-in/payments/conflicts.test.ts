@@ -71,7 +71,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
 
   it.each(
     casesOf(Object.entries(balanceWays), ([, { isOneStatement }], index) => index > 0 && isOneStatement === isAtCommit),
-  )('A transaction conflict rolls back %s and returns 503, and a retry under the key pays once', async (_, way) => {
+  )('A transaction conflict rolls back %s and returns 503, and a retry with the same key pays once', async (_, way) => {
     const request = await way.build(stack);
     const key = freshKey();
     await plant(trigger, code, 1);
@@ -182,7 +182,7 @@ const deadlocks = async (): Promise<number> =>
 
 describe('A deadlock of two transactions', () => {
   it.each(casesOf(Object.entries(balanceWays), ([name]) => name === 'a donation'))(
-    'A deadlock that PostgreSQL resolves by aborting %s rolls it back and returns 503, and a retry under the key pays once',
+    'A deadlock that PostgreSQL resolves by aborting %s rolls it back and returns 503, and a retry with the same key pays once',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();

@@ -3,7 +3,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** The date of a balance payment: no statement shows an account below zero if it never was. */
+/** Balance payments are dated so that no statement shows a balance below zero that never was. */
 let stack: Stack;
 let payer: BuiltUser;
 let pocket: string;
@@ -36,7 +36,7 @@ const balancesOf = async (account: string): Promise<string[]> => {
 };
 
 describe('A payment from a balance', () => {
-  it('A balance payment that waited for its account follows the credit that pays for it in the statement', async () => {
+  it('A balance payment that waited for a credit to its account comes after that credit in the statement', async () => {
     const cause = await buildActiveCause(stack);
     const sent = await stack.owner().transactional(async (tx) => {
       await tx.execute('select from account_balances where account_id = ? and shard = 0 for update', [pocket]);
@@ -49,7 +49,7 @@ describe('A payment from a balance', () => {
     expect(await balancesOf(pocket)).toEqual(['100.0000', '0.0000']);
   });
 
-  it('Simultaneous payments in and out of one account never show it below zero in its statement', async () => {
+  it('Concurrent payments into and out of one account never show a balance below zero in its statement', async () => {
     const cause = await buildActiveCause(stack);
     await transfer(payer.accountId, pocket, 500);
     const moves = [

@@ -42,7 +42,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     },
   );
 
-  it('An order that was paid while every callback was lost is settled: the workflow queries the provider itself', async () => {
+  it('An order whose callbacks are all lost is settled once paid: the workflow queries the provider itself', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     try {
       const order = await topUp();
@@ -55,7 +55,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'An order is queried hourly until its deadline where callbacks do not arrive, and briefly every four hours where they do',
+    'An order’s workflow queries the provider hourly if callbacks do not arrive, and every four hours if they do',
     async () => {
       const asks = async (order: { payment_order_id: string }) => {
         const handle = await waitingRunOf(order.payment_order_id);
@@ -93,7 +93,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   );
 
   itInFull(
-    'An order is queried again a minute after a callback for which the provider shows nothing yet',
+    'An order’s workflow queries the provider again a minute after a callback whose payment is not listed yet',
     async () => {
       const { payment_order_id: id } = await topUp();
       const handle = await waitingRunOf(id);
@@ -113,7 +113,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     60_000,
   );
 
-  it('An order paid too late stays EXPIRED, and the money goes to suspense with a workflow of its own', async () => {
+  it('An order paid too late stays EXPIRED, and the money goes to suspense', async () => {
     const order = await topUp();
     expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
     const before = await balanceOf(stack, payer.accountId);

@@ -14,7 +14,7 @@ afterAll(() => stack.stop());
 const requests = isFullRun() ? 1000 : 15;
 
 describe('Duplicate protection', () => {
-  it(`A saving goal accepts one of ${requests} simultaneous payments and returns 400 for all others`, async () => {
+  it(`Of ${requests} concurrent payments for one saving goal, one is accepted and all others return 400`, async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const answers = await Promise.all(

@@ -154,7 +154,7 @@ describe.each<[string, Rail]>([
     ['limits our calls', { limit_rate: 1, retry_after_seconds: 1 }],
   ];
   it.each(casesOf(troubles, ([, requests]) => 'limit_rate' in requests))(
-    'A payment is requested on the provider’s queue, and gets one instrument, where the provider %s',
+    'A payment is requested through the provider’s task queue and gets one instrument if the provider %s',
     async (_, requests) => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const id = await rail.begin();
@@ -204,7 +204,7 @@ describe.each<[string, Rail]>([
     60_000,
   );
 
-  it('A payment whose first attempt created the instrument without an answer is never failed by the refusal of the second', async () => {
+  it('A payment whose first attempt created the instrument but got no answer does not fail if the second is refused', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -219,7 +219,7 @@ describe.each<[string, Rail]>([
     expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 90_000);
 
-  it('A payment whose second attempt differs from the first, which created the instrument without an answer, gets that instrument', async () => {
+  it('A payment keeps the instrument of its unanswered first attempt even if the second attempt sends another body', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -233,7 +233,7 @@ describe.each<[string, Rail]>([
   }, 90_000);
 
   itInFull(
-    'A payment never fails because the provider does not list at once what the first attempt created',
+    'A payment does not fail if the provider is slow to list the instrument that the first attempt created',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const id = await rail.begin();
@@ -278,7 +278,7 @@ describe.each<[string, Rail]>([
     90_000,
   );
 
-  it('A payment whose refusal arrives while a later attempt is in flight is never failed by it', async () => {
+  it('A payment does not fail if an attempt is refused while a later one is in flight', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const id = await rail.begin();
     await attempted(rail, id, 1);
@@ -318,7 +318,7 @@ describe.each<[string, Rail]>([
     expect(await rowOf(rail, id)).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 60_000);
 
-  it('A payment fails at once if its only attempt is refused', async () => {
+  it('A payment fails if its only attempt is refused', async () => {
     await refuse(true);
     const id = await rail.begin();
     await eventually(

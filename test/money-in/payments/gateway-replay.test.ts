@@ -9,12 +9,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-describe('A gateway payment sent again under its Idempotency-Key', () => {
+describe('A gateway payment retried with the same Idempotency-Key', () => {
   it.each([
     ['the texts of the payer', { transaction_name: 'Untuk Ibu', transaction_desc: 'tabungan "haji"' }],
     ['no texts', {}],
   ])(
-    'A gateway payment with %s sent again under its key replays the first answer, field by field in order',
+    'A gateway payment with %s retried with the same Idempotency-Key gets the first response, fields in the same order',
     async (_, texts) => {
       const body = {
         reference_type: 'account_top_up',

@@ -151,13 +151,13 @@ describe('A payment by gateway', () => {
     expect([answer.status, answer.body.message]).toEqual([403, expect.stringContaining(permission)]);
   });
 
-  it("A gateway payment tops up an organization's account for its users only", async () => {
+  it("Only an organization's users can top up its account by a gateway payment", async () => {
     const organization = await buildOrganizationAdmin(stack);
     expect((await pay('account_top_up', organization.accountId, {}, organization.token)).status).toBe(201);
     expect((await pay('account_top_up', organization.accountId)).status).toBe(403);
   });
 
-  it('A gateway payment is limited by the total of nominal and fee, and accepted just within the limits', async () => {
+  it('A gateway payment’s limits apply to the total of nominal and fee, and are inclusive', async () => {
     for (const amount of [6_000, 49_996_000]) {
       expect((await pay('account_top_up', payer.accountId, { amount })).status).toBe(201);
     }
@@ -189,7 +189,7 @@ describe('A payment by gateway', () => {
     expect((await pay('investment', bounded.id, { amount: 40_000 })).status).toBe(201);
   });
 
-  it('A gateway payment opened in time is settled into a product that has since been closed or filled', async () => {
+  it('A gateway payment is credited to its product even if the product was closed or filled after the order was created', async () => {
     const target = await product('investment', { target: '30000' });
     const orders = [await pay('investment', target.id), await pay('investment', target.id)];
     await settle(orders[0]?.body.data);

@@ -60,7 +60,7 @@ const paid = async () =>
 
 describe('An Idempotency-Key', () => {
   it.each(rails)(
-    'A %s payment sent again with its key replays the first answer byte for byte',
+    'A %s payment retried with the same Idempotency-Key gets the first response byte for byte',
     async (_, path, body) => {
       const first = await post(path(), body(), key);
       expect([first.status, first.replayed]).toEqual([201, null]);
@@ -71,14 +71,20 @@ describe('An Idempotency-Key', () => {
     },
   );
 
-  it.each(rails)('A %s payment sent with a used key and another body returns 400', async (_, path, body, other) => {
-    await post(path(), body(), key);
-    const second = await post(path(), { ...body(), ...other }, key);
-    expect([second.status, JSON.parse(second.text).message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
-  });
+  it.each(rails)(
+    'A %s payment with a used Idempotency-Key and another body returns 400',
+    async (_, path, body, other) => {
+      await post(path(), body(), key);
+      const second = await post(path(), { ...body(), ...other }, key);
+      expect([second.status, JSON.parse(second.text).message]).toEqual([
+        400,
+        expect.stringContaining('Idempotency-Key'),
+      ]);
+    },
+  );
 
   it.each(rails)(
-    'A key of a %s payment also counts on the other routes, which return 400',
+    'The Idempotency-Key of a %s payment returns 400 on the other payment routes',
     async (name, path, body) => {
       await post(path(), body(), key);
       for (const [other, otherPath, otherBody] of rails.filter(([one]) => one !== name)) {
@@ -100,14 +106,14 @@ describe('An Idempotency-Key', () => {
       { amount: '1001' },
     ],
   ] as [string, () => string, () => object, object][])(
-    'A key of a refused %s payment stays unused',
+    'The Idempotency-Key of a refused %s payment stays unused',
     async (_, path, body, wrong) => {
       expect((await post(path(), { ...body(), ...wrong }, key)).status).toBe(400);
       expect(await post(path(), body(), key)).toMatchObject({ status: 201, replayed: null });
     },
   );
 
-  it('An Idempotency-Key belongs to its user: another user may use the same one', async () => {
+  it('An Idempotency-Key belongs to its user: another user can use the same one', async () => {
     await post('/v1/payments/balance', balanceBody(), key);
     const other = await buildIndividual(stack, { balance: '1000' });
     const body = { ...balanceBody(), source_account_id: other.accountId };
@@ -120,7 +126,7 @@ describe('An Idempotency-Key', () => {
   });
 
   it.each(rails)(
-    'A %s payment sent many times at once with one key pays once, and all get the same answer',
+    'Concurrent %s payments with the same Idempotency-Key pay once and get the same response',
     async (_, path, body) => {
       const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), body(), key)));
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -132,7 +138,7 @@ describe('An Idempotency-Key', () => {
   );
 
   it.each(rails.slice(1))(
-    'A %s payment of the whole balance sent many times at once with one key is never refused',
+    'Concurrent %s payments of the whole balance with the same Idempotency-Key all succeed and pay once',
     async (name, path, body) => {
       const all = { ...body(), amount: name === 'transfer' ? '1000' : 1000 };
       const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), all, key)));
@@ -141,7 +147,7 @@ describe('An Idempotency-Key', () => {
     },
   );
 
-  it('Payments with the same key match if their bodies mean the same, however the amount is written', async () => {
+  it('A payment counts as a retry with the same Idempotency-Key even if the amount is written differently', async () => {
     const first = await post('/v1/payments/balance', balanceBody(), key);
     const raw = JSON.stringify(balanceBody()).replace('"amount":100', '"amount":100.00');
     const second = await stack.post('/v1/payments/balance', undefined, {

@@ -68,7 +68,7 @@ describe('Payments that wait for a lock leave connections to others', () => {
     expect(await crowded(contributions, { lock, text: 'saving_circles', most: 3 })).toEqual(times(members.length, 201));
   });
 
-  it('Payments that each wait for another lock leave connections to others', async () => {
+  it('Payments that each wait for a different lock leave connections to others', async () => {
     const cause = await buildActiveCause(stack);
     const payers = await Promise.all(times(6, null).map(() => buildIndividual(stack, { balance: '1000' })));
     const sent = await stack.owner().transactional(async (tx) => {

@@ -87,7 +87,7 @@ describe('A payment from a balance whose statement was not answered', () => {
     expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
   }, 120_000);
 
-  it('A balance payment whose connection is lost while its key is looked up is made once', async () => {
+  it('A balance payment whose connection is lost while its idempotency key is looked up is made once', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { text: 'opening_numbers' });
     const { status, body } = await donate(payer, freshKey());
@@ -206,7 +206,7 @@ describe('A payment whose statement reaches the database after its request was a
     120_000,
   );
 
-  it('A payment whose statement arrives after the answer is not executed: the answer names its transaction, or a retry under its key executes it', async () => {
+  it('A payment whose statement arrives after the answer is not executed, with or without a key, until it is retried', async () => {
     const donation = await wayOf('a donation').build(stack);
     const contribution = await wayOf('a contribution to a circle').build(stack);
     const key = freshKey();

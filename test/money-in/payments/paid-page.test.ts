@@ -84,7 +84,7 @@ describeInBrowser('A payer who returns from a wallet', () => {
     expect((await read(page)).text).toContain('Rp 51.500');
   });
 
-  it('A payer who is sent to a partner’s return_url lands there, exactly as it was given', async () => {
+  it('A payer returns to the partner’s return_url exactly as the partner sent it', async () => {
     const return_url = 'https://shop.example/Orders/1042?from=wallet&x=%20';
     const { payment_code } = await collect({ return_url });
     const page = await open(payment_code);
@@ -92,7 +92,7 @@ describeInBrowser('A payer who returns from a wallet', () => {
     expect(await page.getByRole('link', { name: 'Back to the merchant' }).getAttribute('href')).toBe(return_url);
   });
 
-  it('A payer without a partner’s return_url sees the outcome on our page, in two sentences', async () => {
+  it('A payer sees the outcome on our page, in two sentences, if the partner sent no return_url', async () => {
     const tellingsOf = async (id: string, name: string) => {
       for (const width of casesOf([390, 1280])) {
         const page = await open(placeOf(id), width);
@@ -122,7 +122,7 @@ describeInBrowser('A payer who returns from a wallet', () => {
     expect(told.text).toMatch(/^Paid Rp 1\.250\.000 /);
   });
 
-  it('A payer can check again by a link, without any script', async () => {
+  it('A payer can check the payment again by a link that needs no script', async () => {
     const { id, payment_code } = await collect();
     const page = await open(placeOf(id));
     await atSandbox('pay', payment_code);
@@ -135,7 +135,7 @@ describeInBrowser('A payer who returns from a wallet', () => {
 });
 
 describeInBrowser('The page', () => {
-  it('The payment page shows only status and amount, is not cached and has the policy of all pages', async () => {
+  it('The payment page shows only status and amount, is not cached and has the content security policy of all pages', async () => {
     const secrets = { external_ref: 'INV-SECRET', customer_name: 'Siti Rahayu', customer_email: 'siti@example.org' };
     const { id, payment_code } = await collect(secrets);
     const { status, body, headers } = await stack.get(`/paid/${id}`);
@@ -148,7 +148,7 @@ describeInBrowser('The page', () => {
     expect(headers.get('content-security-policy')).toContain("script-src 'self'");
   });
 
-  it('The payment page of a missing payment returns 404 with a sentence', async () => {
+  it('The payment page of a missing payment returns 404 and says so', async () => {
     for (const id of [newId(), 'x', '%00', '1%20or%201=1']) {
       const { status, body } = await stack.get(`/paid/${id}`);
       expect([id, status]).toEqual([id, 404]);
@@ -168,7 +168,7 @@ describe('A return_url', () => {
     'javascript:alert(1)',
     '',
     `https://shop.example/${'x'.repeat(240)}`,
-  ])('A return_url like %j is refused, and nothing is created', async (return_url) => {
+  ])('The return_url %j is refused, and no payment is created', async (return_url) => {
     const before = (await partner.get('/payments')).body.data.total;
     const { status, body } = await partner.post('/payments', { ...wallet, return_url });
     expect([status, body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);

@@ -87,7 +87,7 @@ describe('An order whose request the provider reports as paid with nothing outst
   const isCompleted = `update instruments set document =
     json_set(document, '$.status', 'SUCCEEDED', '$.methodStatus', 'INACTIVE') where reference_id = ?`;
 
-  it('An order completed at the provider by another amount waits until operators resolve that money, and then expires', async () => {
+  it('An order completed at the provider by the wrong amount waits until operators resolve that money, and then expires', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 5_000 });
     changeAtProvider(isCompleted, id);

@@ -115,7 +115,7 @@ describe('A sweep', () => {
     },
   );
 
-  it('A row that cannot be woken never delays the next in a sweep', async () => {
+  it('A row whose workflow cannot be signalled does not delay the next row of a sweep', async () => {
     const [bad, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
     const failed: string[] = [];
     const hintGatewayPayment = (id: string) =>
@@ -191,7 +191,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now()');
   });
 
-  it('An unreadable kind never delays the next in a sweep, and is reported', async () => {
+  it('A kind of row that cannot be read is reported and does not delay the next kind in a sweep', async () => {
     const { woken, wake } = recorder();
     const kinds: Sweep[] = [
       { kind: 'callback', due: 'select id, since from nowhere', wake },
@@ -221,7 +221,7 @@ describe('A sweep', () => {
     60_000,
   );
 
-  it('Simultaneous sweeps never wake a row twice', async () => {
+  it('Concurrent sweeps never wake a row twice', async () => {
     const { woken, wake } = recorder();
     const due =
       'select gen.id, now() as since from (select md5(n::text)::uuid as id from generate_series(1, 200) n) gen';

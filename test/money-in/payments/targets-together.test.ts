@@ -89,7 +89,7 @@ it('Goals paid together are filled, refused or completed independently', async (
   expect(rows.map(({ id }) => id)).toEqual([goals[2]?.id]);
 }, 120_000);
 
-it(`Of ${crowd} simultaneous payments for one product, as many succeed as its target has room for, and none fails with an error`, async () => {
+it(`Of ${crowd} concurrent payments for one product, as many succeed as its target has room for; none causes a server error`, async () => {
   const product = await buildProduct(stack, superAdmin, {
     kind: 'investment',
     target: String(20 * (crowd / 2)),
@@ -106,7 +106,7 @@ it(`Of ${crowd} simultaneous payments for one product, as many succeed as its ta
   expect(row.status).toBe('completed');
 }, 240_000);
 
-it('The last payment for a product fills exactly the rest of its target, also among others', async () => {
+it('The last payment for a product fills exactly the rest of its target, also in a batch', async () => {
   const product = await buildProduct(stack, superAdmin, { kind: 'investment', target: '50', minimum: '30' });
   const [first, second, third] = (await buildPayers(3)) as [BuiltUser, BuiltUser, BuiltUser];
   const answers = await gathered([
@@ -118,7 +118,7 @@ it('The last payment for a product fills exactly the rest of its target, also am
   expect(await balanceOf(stack, product.accountId)).toBe('50.0000');
 }, 120_000);
 
-it('Goals paid from balances and by the gateway and released at the same time never deadlock', async () => {
+it('Paying goals from balances and by the gateway while they are released never deadlocks', async () => {
   const payers = await buildPayers(isFullRun() ? 20 : 6, '1000000');
   const goals = await Promise.all(payers.map((payer) => buildGoal(stack, payer)));
   const settlements = await Promise.all(

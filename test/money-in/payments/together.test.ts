@@ -143,7 +143,7 @@ describe('Balance payments that arrive together', () => {
     expect(keys).toEqual([]);
   });
 
-  it('Balance payments from one account, or under one key, run one after another', async () => {
+  it('Balance payments from one account, or with the same Idempotency-Key, run one after another', async () => {
     const [payer] = payers as [BuiltUser];
     const key = newId();
     const answers = await gathered(
@@ -184,7 +184,7 @@ describe('Balance payments that arrive together', () => {
     expect((await waiting[0])?.status).toBe(201);
   });
 
-  it('Balance payments whose joint statement fails are retried alone, and only the one that made it fail is lost', async () => {
+  it('Balance payments whose joint statement fails are retried one by one, and only the one at fault fails', async () => {
     const [unlucky] = payers as [BuiltUser];
     await stack.owner().execute(
       `create function stumble() returns trigger language plpgsql as $$ begin
@@ -310,7 +310,7 @@ describe('The statement that makes payments in a batch', () => {
     ]);
   });
 
-  it('A batch leaves a payment from an account that another one credits to its own transaction, so that its answer has the whole balance', async () => {
+  it('A batch skips a payment from an account that another payment credits: alone, it returns the whole balance', async () => {
     const [first, second] = [payerAt(0), payerAt(1)];
     const chain = [payment(first), payment(second)];
     expect(await outcomesOf(chain, [second.accountId, cause.accountId])).toEqual([
@@ -319,7 +319,7 @@ describe('The statement that makes payments in a batch', () => {
     ]);
   });
 
-  it('A batch makes the first of two payments from one account or under one key, and leaves the other for later', async () => {
+  it('A batch makes the first of two payments from one account or with one key, and leaves the other for later', async () => {
     const targets = [cause.accountId, cause.accountId];
     const twice = [payment(payerAt(0)), payment(payerAt(0))];
     expect(await outcomesOf(twice, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
@@ -350,7 +350,7 @@ describe('The statement that makes payments in a batch', () => {
     expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
   });
 
-  it('A batch skips payers who are being suspended, or whose organization is; they wait alone', async () => {
+  it('A batch skips payers who are, or whose organization is, being suspended; their payments wait outside the batch', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
     const ofAdmin = { user_type: 'organization', organization_id: admin.organizationId };
     const asked = [payment(payerAt(0)), payment(payerAt(1)), payment(admin, ofAdmin)];

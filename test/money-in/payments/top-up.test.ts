@@ -117,7 +117,7 @@ describe('A top-up by gateway', () => {
     await orderWhen(body.data.payment_order_id, 'EXPIRED');
   });
 
-  itInFull('A top-up paid in another amount goes to suspense and stays payable', async () => {
+  itInFull('A top-up paid with the wrong amount stays payable, and the money goes to suspense', async () => {
     const { body } = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code, amount: 1000 });
     await eventually(

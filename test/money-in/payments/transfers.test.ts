@@ -30,7 +30,7 @@ const transfer = (body: object = {}, from = owner.accountId, token = owner.token
   );
 
 describe('A transfer between the caller’s own pockets', () => {
-  it('A pocket transfer is answered like a balance payment and is one price row with the purpose pocket_transfer', async () => {
+  it('A pocket transfer returns what a balance payment returns, and is one price row with the purpose pocket_transfer', async () => {
     const { status, body } = await transfer();
     expect({ status, body }).toEqual({
       status: 201,
@@ -102,7 +102,7 @@ describe('A transfer between the caller’s own pockets', () => {
     expect((await stack.post(`/v1/accounts/${owner.accountId}/transfers`, {})).status).toBe(401);
   });
 
-  it("A pocket transfer moves money between an organization's accounts for its users", async () => {
+  it("An organization's users can transfer money between its accounts", async () => {
     const organization = await buildOrganizationAdmin(stack, { balance: '10' });
     const second = await openPocket(organization);
     const answer = await transfer(
@@ -113,7 +113,7 @@ describe('A transfer between the caller’s own pockets', () => {
     expect(answer.body.data.new_balance).toBe('0.0000');
   });
 
-  it('Pocket transfers that arrive at the same time are written together, each with its own outcome', async () => {
+  it('Concurrent pocket transfers are written together, each with its own outcome', async () => {
     const owners = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '1000' })));
     const pockets = await Promise.all(owners.map(openPocket));
     const sent: Promise<HttpAnswer>[] = [];

@@ -167,7 +167,7 @@ const troubles: [string, object, met: number[]][] = [
 describe.each(isFullRun() ? troubles : troubles.slice(0, 1))(
   'While the provider answers %s,',
   (_, requests, wanted) => {
-    it(`With a failing provider, ${count} top-ups, ${count} payouts and ${collections} partners’ payments at once are all accepted and each executed once`, async () => {
+    it(`With a failing provider, ${count} top-ups, ${count} payouts and ${collections} partners’ payments sent concurrently are all accepted and each executed once`, async () => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const [topUps, collected, payouts] = await Promise.all([
         insistAll(topUp),

@@ -105,9 +105,9 @@ async function sendTwins(payer: BuiltUser, request: Request, before: string): Pr
   expect(Number(before) - Number(body.data.new_balance)).toBe(Number(body.data.amount));
 }
 
-describe('A request under the key of a completed payment', () => {
+describe('A retry of a completed payment', () => {
   it.each(lastPayments)(
-    'A request under the key of a completed payment is never refused because the payment %s',
+    'A retry of a completed payment is never refused because the payment %s',
     async (_, balance, build) => {
       for (let n = 0; n < keys; n += 1) {
         const payer = await buildIndividual(stack, { balance });
@@ -116,13 +116,13 @@ describe('A request under the key of a completed payment', () => {
     },
   );
 
-  it('A request under the key of a completed contribution is never refused because of the contribution', async () => {
+  it('A retry of a completed contribution is never refused because of the contribution', async () => {
     const { id, members } = await buildActiveCircle(stack, isFullRun() ? 3 : 2);
     for (const payer of members)
       await sendTwins(payer, payment(payer, 'saving_circle_contribution', id, 100_000), '1000000');
   });
 
-  it('A request under the key of a completed payment is never refused because its payer has lost the permission', async () => {
+  it('A retry of a completed payment is never refused because its payer has lost the permission', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();
@@ -159,7 +159,7 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
 }
 
 describe('A delayed payment', () => {
-  it('A payment delayed before it has its key is not executed once its retry was refused, and the key is free again', async () => {
+  it('A payment delayed before it stores its key is not executed once its retry was refused, and the key can be used again', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();
@@ -176,7 +176,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('A payment delayed before it has its account gets the same answer as its retry if the goal was filled in between', async () => {
+  it('A payment delayed before it locks its account gets the same answer as its retry if the goal was filled in between', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer, '1000');
     const pocket = await openPocket(payer);
@@ -202,7 +202,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('A payment delayed after it has its key determines its retry’s answer, even if only the retry would have been refused', async () => {
+  it('A payment delayed after it stores its key determines its retry’s answer, even if the retry alone would be refused', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const request = payment(payer, 'charitable_cause_donate', cause.id);
@@ -226,7 +226,7 @@ describe('A delayed payment', () => {
 });
 
 describe('A refusal', () => {
-  it('A refusal stored for another body under the key is not replayed to the next request with the key', async () => {
+  it('A refusal stored for one body is not replayed to another body with the same key', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer);
     const key = freshKey();
@@ -236,7 +236,7 @@ describe('A refusal', () => {
     expect((await ask(payment(payer, type, goal.id, 6000), payer, key)).body.message).toContain('Idempotency-Key');
   });
 
-  it('A refusal is deleted after thirty days, and not before; one without a key is not stored', async () => {
+  it('A refusal is stored for thirty days, and not at all without an Idempotency-Key', async () => {
     const payer = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer);
     const kept = () =>

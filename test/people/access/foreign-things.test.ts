@@ -277,7 +277,7 @@ describe('Resources named by id in a route', () => {
         const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
         const partner = caller.partner ?? somePartner;
         if (!user || !partner) throw new Error('the callers were not built');
-        // Public documents are tested as a stranger's.
+        // The document is private, so its public URL returns 404 even to its owner.
         if (name === 'GET /v1/documents/:/public') continue;
         const status = await call(route, caller, await make(stack, { user, partner }));
         expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
