@@ -55,7 +55,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'An order’s workflow queries the provider hourly if callbacks do not arrive, and every four hours if they do',
+    'An order’s workflow queries the provider hourly, and only briefly every four hours while callbacks arrive',
     async () => {
       const asks = async (order: { payment_order_id: string }) => {
         const handle = await waitingRunOf(order.payment_order_id);
@@ -93,7 +93,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   );
 
   itInFull(
-    'An order’s workflow queries the provider again a minute after a callback whose payment is not listed yet',
+    'An order’s workflow queries the provider 1, 5 and 15 minutes after one for a callback whose payment is not listed',
     async () => {
       const { payment_order_id: id } = await topUp();
       const handle = await waitingRunOf(id);

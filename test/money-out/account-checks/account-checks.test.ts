@@ -26,7 +26,7 @@ const check = async (digits: string, name?: string, by = partner) => {
   return body.data;
 };
 
-it('An account check reveals the account holder only to callers who know at least part of the name', async () => {
+it('An account check shows the account holder only if the requested name matches at least in part', async () => {
   const first = await check('200001', 'Siti Rahayu Dewi');
   expect(first).toEqual({
     id: expect.any(String),
@@ -43,11 +43,11 @@ it('An account check reveals the account holder only to callers who know at leas
   });
   expect(await check('200001', 'Budi Santoso')).toEqual({ ...kept, account_holder: null, name_match: 'mismatch' });
   expect(await check('200001')).toEqual({ ...kept, account_holder: null, name_match: null });
-  // Another partner sends its own request.
+  // Another partner's check queries the provider again.
   expect(await check('200001', 'Budi Santoso', await buildPartner(stack))).toMatchObject({ name_match: 'match' });
 });
 
-it('An account check returns the bank’s answer: unknown account, different name or no answer', async () => {
+it('An account check reports an unknown account, a different name and an unknown result', async () => {
   const nobody = { account_holder: null, name_match: null };
   expect(await check('404404', 'Siti Rahayu')).toMatchObject({ status: 'invalid', ...nobody });
   expect(await check('505505', 'Siti Rahayu')).toMatchObject({
@@ -69,7 +69,7 @@ it('An account check in the sandbox returns the holder that was set by hand, or 
   expect(await check('200011')).toMatchObject({ status: 'invalid' });
 });
 
-it('A payout quote may name an account check and takes the bank from it, unless the account does not exist', async () => {
+it('A payout quote takes the bank from the account check it names, and refuses an invalid or unrelated check', async () => {
   const quote = async (body: object, by = partner) => {
     const answer = await by.send('post', '/quotes', { method: 'payout', amount: '20000', ...body });
     return answer.status === 200 ? answer.body.data.net_amount : answer.body.error.details[0];
@@ -84,7 +84,7 @@ it('A payout quote may name an account check and takes the bank from it, unless 
   expect(await quote({ [field]: (await check('404404')).id })).toMatchObject({ field });
 });
 
-it('An account check’s result is stored for a day; one without an answer is not stored', async () => {
+it('An account check’s result is reused for a day and then replaced', async () => {
   const checks = () =>
     stack.em().execute<{ known: boolean; sealed: boolean }[]>(
       `select checked_at is not null as known, holder_sealed is not null as sealed from bank_account_checks
@@ -102,7 +102,7 @@ it('An account check’s result is stored for a day; one without an answer is no
   expect(await checks()).toEqual([{ known: true, sealed: true }]);
 });
 
-it('Account checks cannot be used to discover names: they are limited by partner, account and day', async () => {
+it('Account checks are limited per partner and day, for one account and in total', async () => {
   const own = await buildPartner(stack);
   await check('200003', 'Siti Rahayu', own);
   const ask = (digits: string) => own.send('post', '/bank-account-checks', question(digits));
@@ -115,7 +115,7 @@ it('Account checks cannot be used to discover names: they are limited by partner
   const refused = { status: 429, body: { error: { code: 'REQUEST_RATE_LIMITED' } } };
   await askMore(mostChecksOfAccount - 1);
   expect(await ask('200003')).toMatchObject(refused);
-  // However old the answer is; after a day the provider is queried again.
+  // The limit applies even if the stored result has expired.
   await stack
     .owner()
     .execute("update bank_account_checks set asked_at = asked_at - interval '24 hours' where partner_id = ?", [own.id]);
@@ -131,7 +131,7 @@ it('Account checks cannot be used to discover names: they are limited by partner
   expect(await ask('200003')).toMatchObject({ status: 200 });
 });
 
-it('An account check rejects numbers that no bank has, and keys without the permission', async () => {
+it('An account check rejects invalid fields, and API keys without the permission', async () => {
   const refusals: [object, string][] = [
     [{ bank_code: 'NOBANK', bank_account_number: '1234567890' }, 'bank_code'],
     [{ bank_code: 'BCA', bank_account_number: '123' }, 'bank_account_number'],

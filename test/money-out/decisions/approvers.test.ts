@@ -58,7 +58,7 @@ const eventsAbout = async ({ id }: BuiltUser): Promise<string[]> => {
 };
 
 describe('An approver', () => {
-  it('An invited approver can decide nothing until two others admit them, and then anything', async () => {
+  it('An invited approver can approve nothing until two others admit them, and then anything', async () => {
     const invited = await invitedBy(first);
     const id = await something();
     for (const step of ['approve', 'reject']) {
@@ -163,7 +163,7 @@ describe('An approver', () => {
     expect(await isApprover(user)).toBe(false);
   });
 
-  it('A new approver is counted in a gauge that its alarm reads', async () => {
+  it('A new approver is counted in the gauge that the alert reads', async () => {
     measureBacklog(stack.deps.metrics, stack.deps.orm);
     expect(await stack.deps.metrics.registry.metrics()).toMatch(/amanah_waiting\{what="new_approvers"\} [1-9]/);
   });

@@ -134,7 +134,7 @@ describe('A payout with an unknown outcome', () => {
     );
   });
 
-  it('Simultaneous approvals settle a payout with an unknown outcome once', async () => {
+  it('Concurrent approvals settle a payout with an unknown outcome once', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     const before = await readBalance(partner);
@@ -157,7 +157,7 @@ describe('A payout with an unknown outcome', () => {
     expect((await eventsOf(payoutId)).filter(({ event }) => event === 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 
-  it('Two decisions about one payout approved at once settle it one way: the other lapses', async () => {
+  it('Of two decisions about one payout approved concurrently, one is carried out and the other lapses', async () => {
     const payoutId = await unknownPayout();
     const ids = [await proposed(failing(payoutId)), await proposed({ ...failing(payoutId), outcome: 'succeeded' })];
     const answers = await Promise.all(ids.map((id) => approve(stack, operators, id)));
@@ -168,7 +168,7 @@ describe('A payout with an unknown outcome', () => {
     ]);
   });
 
-  it('One person may settle a payout with an unknown outcome if the provider’s final status proves it', async () => {
+  it('One person can settle a payout with an unknown outcome if the provider’s final status proves it', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, payoutId, 'SUCCEEDED');
@@ -209,11 +209,11 @@ describe('Refused decisions', () => {
     const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
     expect(answer).toMatchObject({ status: 403, body: { message: expect.stringContaining('second factor') } });
     expect(await read(id)).toMatchObject({ status: 'pending' });
-    // Rejecting needs no second person.
+    // Rejecting needs no second factor.
     expect((await reject(id, token)).body.data).toMatchObject({ status: 'rejected' });
   });
 
-  it('Only platform users with the permission may propose or approve a decision', async () => {
+  it('Only platform users with the permission can read, propose, approve or reject decisions', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildIndividual(stack);
     expect(
@@ -241,7 +241,7 @@ describe('Refused decisions', () => {
     ['in the name of someone else', { proposed_by: randomUUID() }, 400, 'proposed_by: unknown field'],
     ['with an account', { account_id: randomUUID() }, 400, 'account_id: unknown field'],
     ['with force', { force: true }, 400, 'force: unknown field'],
-  ])('A decision proposed %s is refused, and the error names the field', async (_, wrong, status, complaint) => {
+  ])('Proposing a decision %s is refused, and the error names the field', async (_, wrong, status, complaint) => {
     const answer = await propose(stack, operators, { ...failing(randomUUID()), ...wrong });
     expect({ status: answer.status, message: answer.body.message }).toEqual({
       status,
@@ -258,13 +258,13 @@ describe('Refused decisions', () => {
     ['a long reference', { reference: 'r'.repeat(65) }, 'reference'],
     ['a reference with a control character', { reference: 'r\u0000' }, 'reference'],
     ['more than the platform’s own money', { amount: '-1000000000' }, "amount: exceeds the platform's own balance"],
-  ])('A decision to book %s is refused', async (_, wrong, complaint) => {
+  ])('Proposing to book %s is refused', async (_, wrong, complaint) => {
     const proposal = { kind: 'book_external', amount: '5000', reference: `top-up ${randomUUID()}`, ...wrong };
     const { status, body } = await propose(stack, operators, proposal);
     expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(complaint) });
   });
 
-  it('A decision to settle a payout is refused while its request may be in flight and after the payout is final', async () => {
+  it('Proposing to settle a payout is refused while its request may be in flight and after the payout is final', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
@@ -284,7 +284,7 @@ describe('Refused decisions', () => {
     });
   });
 
-  it('A closed decision is refused with its status, and a missing one returns 404', async () => {
+  it('Approving or rejecting a closed decision returns 400 with its status, and a missing one 404', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     expect(await reject(id)).toMatchObject({
@@ -341,7 +341,7 @@ describe('Lapsing decisions', () => {
     });
   });
 
-  it('The sweep lapses a decision whose payout another decision settled, and does not count it as pending until the next day', async () => {
+  it('The sweep lapses a decision whose payout another decision has settled', async () => {
     const payoutId = await unknownPayout();
     const [first, second] = [
       await proposed(failing(payoutId)),

@@ -41,7 +41,7 @@ describe('Executions while the approver is being suspended', () => {
     expect(await read(id)).toMatchObject(lapsed);
   });
 
-  it('Suspense money does not move while its approver is being suspended', async () => {
+  it('Money in suspense does not move while the decision’s approver is being suspended', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const order = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body.data;
@@ -115,7 +115,7 @@ describe('Executions while the approver’s permission is being revoked', () => 
 });
 
 describe('Bookings that wait for balances', () => {
-  it('A suspension waits for a booking that its user approved and that is waiting for balances', async () => {
+  it('A suspension waits for a booking that the suspended user approved and that is waiting for balances', async () => {
     const id = await planBooking();
     let booking: Promise<unknown> | undefined;
     let suspended: ReturnType<typeof suspend> | undefined;

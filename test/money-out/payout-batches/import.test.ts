@@ -28,7 +28,7 @@ async function send(
 
 const messageOf = async (answer: Response) => ((await answer.json()) as { message: unknown }).message;
 
-it('A batch imported from a file by an operator is approved by a key of the partner, and created once per key', async () => {
+it('A batch that an operator imports is created once per Idempotency-Key and approved with an API key of the partner', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
@@ -52,7 +52,7 @@ it('A batch imported from a file by an operator is approved by a key of the part
   await batchWhen(partner, data.id, 'completed');
 }, 60_000);
 
-it('A batch import reports every error with its line, in the console too', async () => {
+it('A batch import reports every error with its line, in the API and in the console', async () => {
   const partner = await buildPayer(stack);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;
   const headers = { authorization: `Bearer ${partner.admin.token}` };

@@ -5,7 +5,7 @@ import { startStack } from '../../support/stack.ts';
 import { buildPayer } from '../payouts/build-payouts.ts';
 import { buildSecondKey, itemsOf, itemsOfBatch, makeBatch } from './build-batches.ts';
 
-it('A batch starts no more payouts while five that it started have not been sent', async () => {
+it('A batch starts no more payouts while five that it started are not sent yet', async () => {
   await using stack = await startStack();
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);

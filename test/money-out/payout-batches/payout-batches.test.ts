@@ -39,7 +39,7 @@ const refusal = (status: number, code: string, details?: unknown) => ({
   body: { error: { code, ...(details === undefined ? {} : { details }) } },
 });
 
-it('A batch is created by one key and approved by another, and each item becomes a payout sent once', async () => {
+it('A batch is created with one API key and approved with another, and each item becomes a payout sent once', async () => {
   const fees = [{ method: 'payout', fixed: '2500', basis_points: 0 }];
   const partner = await buildPayer(stack, { available: '1000000', fees });
   const approve = await buildSecondKey(stack, partner);
@@ -86,7 +86,7 @@ it('A batch is created by one key and approved by another, and each item becomes
   const ended = await batchWhen(partner, batch.id, 'completed');
   expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String) });
   const ids = waiting.map(({ id }: { id: string }) => id);
-  // The failed payout is also requested once, and its money is released.
+  // The failing payout was also requested once, and its money was released.
   expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
   expect(await readBalance(partner)).toMatchObject({ available: '780000.0000', pending: '0.0000' });
   const after = await itemsOfBatch(partner, batch.id);
@@ -102,7 +102,7 @@ it('A batch is created by one key and approved by another, and each item becomes
   expect(told).toMatchObject([{ type: 'payout_batch.completed', version: 1 }]);
 }, 120_000);
 
-it('A batch cannot be decided by the key that created it, even after rotation, and is decided once only', async () => {
+it('A batch cannot be decided with the API key that created it, or its successor, and is decided only once', async () => {
   const partner = await buildPayer(stack);
   const { id } = await makeBatch(partner, itemsOf(1));
   const denied = refusal(403, 'AUTH_PERMISSION_DENIED');
@@ -167,7 +167,7 @@ it('A batch is reserved whole or not at all, within every limit and the balance'
   await batchWhen(partner, id, 'completed');
 }, 60_000);
 
-it('A rejected batch reports every error of every item at once', async () => {
+it('Creating an invalid batch returns every error of every item in one response', async () => {
   const partner = await buildPayer(stack);
   const good = itemBody({ external_ref: 'twice' });
   const items = [
@@ -223,7 +223,7 @@ it('A rejected batch reports every error of every item at once', async () => {
 describe('A refused batch', () => {
   const path = '/v1/partners/payout-batches';
 
-  it('A refused batch is never created by an earlier request under its key, and leaves the key free', async () => {
+  it('A refused batch is never created by an earlier request with the same key, and the key can be used again', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const body = { items: itemsOf(1) };
@@ -248,7 +248,7 @@ describe('A refused batch', () => {
     await makeBatch(partner, body.items, {}, key);
   });
 
-  it('A refused batch may name a field that the database cannot store', async () => {
+  it('A batch with a field name that the database cannot store returns 400', async () => {
     const partner = await buildPayer(stack);
     const items = [itemBody({ 'nul\0': 1 }), itemBody({ 'half\ud800': 1 })];
     const { status, body } = await partner.post('/payout-batches', { items });
@@ -256,7 +256,7 @@ describe('A refused batch', () => {
   });
 });
 
-it('A partner has at most ten open batches; they lapse after 72 hours and are listed', async () => {
+it('A partner has at most ten open batches; a lapsed one cannot be approved and no longer counts', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const made: { id: string }[] = await Promise.all(
@@ -291,7 +291,7 @@ it('A partner has at most ten open batches; they lapse after 72 hours and are li
   expect(await other.get(`/payout-batches/${oldest?.id}/items`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
 }, 60_000);
 
-it('A batch is reserved once when approved twice at once, and sent once when its workflow is lost', async () => {
+it('A batch is reserved once despite concurrent approvals, and sent once despite the loss of its workflow', async () => {
   const partner = await buildPayer(stack, { available: '1000000' });
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(15));
@@ -311,7 +311,7 @@ it('A batch is reserved once when approved twice at once, and sent once when its
 }, 90_000);
 
 itInFull(
-  'A batch of a thousand items is reserved within two seconds',
+  'A batch of a thousand items is reserved within four seconds',
   async () => {
     const limits = { ...generous, max_daily_amount: '10000000000' };
     const partner = await buildPayer(stack, { available: '100000000', limits });

@@ -61,7 +61,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     operators = await buildOperators(stack);
   }, 60_000);
 
-  it('A second live transfer under a payout’s reference is a difference as soon as the provider is queried, and is booked as a loss', async () => {
+  it('A second live transfer with a payout’s reference is a difference as soon as the provider is queried, and is booked as a loss', async () => {
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');
     const second = await transferElsewhere(stack, id);
@@ -84,7 +84,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await stuckOf(second)).toBeUndefined();
   }, 120_000);
 
-  it('A transfer under an unknown reference is a difference as soon as its callback arrives', async () => {
+  it('A transfer with an unknown reference is a difference as soon as its callback arrives', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference, '111111');
     const difference = await differenceWhen(unknown);

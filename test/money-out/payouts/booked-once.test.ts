@@ -264,7 +264,7 @@ itInFull(
   120_000,
 );
 
-it('A failed payout that the provider sent in another amount is booked at that amount, at most the payout’s own from its source', async () => {
+it('A failed payout that the provider sent with the wrong amount is booked at that, its source paying at most its own amount', async () => {
   const amounts = [
     [150_000, -52_500],
     [60_000, 0],
@@ -297,7 +297,7 @@ describe('After a restore to before a payout was created', () => {
   }
 
   itInFull(
-    'Money booked as lost is used by the payout created again under its key after a restore',
+    'Money booked as lost is used by the payout created again with the same key after a restore',
     async () => {
       const key = freshKey();
       const { id, transfer } = await buildForgotten(key);

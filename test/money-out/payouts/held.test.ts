@@ -52,7 +52,7 @@ describe('Hold or release all payouts', () => {
     expect((await release()).status).toBe(200);
   });
 
-  it('Only a super admin may switch all payouts, with a reason of 3 to 300 characters in both directions', async () => {
+  it('Only a super admin can hold or release all payouts, and only with a reason of 3 to 300 characters', async () => {
     const colleague = await buildPlatformAdmin(stack);
     expect((await put({ enabled: false, reason: 'incident' }, colleague)).status).toBe(403);
     expect((await stack.get(path, { token: colleague.token })).status).toBe(200);

@@ -52,7 +52,7 @@ describe('Payout limits', () => {
     expect((await payer.get('/payouts')).body.data.total).toBe(0);
   });
 
-  it('A payout above max_payout_amount returns FUNDS_LIMIT_EXCEEDED and reports that amount as what remains', async () => {
+  it('A payout above max_payout_amount returns FUNDS_LIMIT_EXCEEDED with the limit as the remaining amount', async () => {
     const payer = await buildPayer(stack, { limits });
     const details = {
       limit: 'max_payout_amount',

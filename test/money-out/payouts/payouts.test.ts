@@ -178,7 +178,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(await post({}, 'x'.repeat(129))).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
   });
 
-  it('A payout sent again under the same key replays the first answer byte for byte and is paid once', async () => {
+  it('A payout sent repeatedly with the same idempotency key is paid once and gets the same response each time', async () => {
     const key = freshKey();
     const body = payoutBody({ bank_account_number: magicAccount('131313') });
     const before = await readBalance(partner);
@@ -192,7 +192,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(changed).toMatchObject(refusal(409, 'REQUEST_IDEMPOTENCY_KEY_REUSED'));
   });
 
-  it('A payout refused before any reservation leaves its key unused', async () => {
+  it('A payout refused before any reservation leaves its idempotency key unused', async () => {
     const key = freshKey();
     expect(await post({ amount: '99999999' }, key)).toMatchObject(refusal(422, 'FUNDS_INSUFFICIENT_BALANCE'));
     expect(await post({ amount: '20000' }, key)).toMatchObject({ status: 200 });
@@ -207,7 +207,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(await payer.get('/payouts')).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
   });
 
-  it('A payout created while its organization is being suspended is either reserved first or refused', async () => {
+  it('A payout being reserved delays the suspension of its organization; later payouts are refused', async () => {
     const payer = await buildPayer(stack);
     const superAdmin = await buildSuperAdmin(stack);
     const asked: ReturnType<typeof payer.post>[] = [];
@@ -246,9 +246,9 @@ describe('POST /v1/partners/payouts', () => {
     ]);
   });
 
-  it('A payout’s account number and beneficiary never enter the history, and the workflow has them only encrypted', async () => {
+  it('A payout’s account number and beneficiary never appear unencrypted in the workflow’s history', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
-    // The run that got the account: a callback that arrives after its end starts another.
+    // The run that received the account number: a callback that arrives after its end starts another run.
     const handle = await currentRun(stack.deps.workflows.client.workflow, `partner-payout/${payout.id}`);
     await payoutWhen(partner, payout.id, 'succeeded');
     const bytes = JSON.stringify(await handle.fetchHistory(), (_, value) =>
@@ -343,7 +343,7 @@ describe('Reading payouts', () => {
     const payout = await pay(partner, { bank_account_number: magicAccount('999999') });
     await payoutWhen(partner, payout.id, 'failed');
     const typesOf = (timeline: { items: { type: string }[] }) => timeline.items.map(({ type }) => type);
-    // It may have become final before the provider's callback.
+    // The payout may become final before the provider's callback arrives.
     const data = await eventually(
       async () => (await partner.get(`/payouts/${payout.id}/timeline`)).body.data,
       (timeline) => typesOf(timeline).includes('callback'),

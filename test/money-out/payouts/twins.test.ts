@@ -50,8 +50,8 @@ function payAt(api: Http, key: string, changes: object = {}): Promise<HttpAnswer
 }
 const rowsOf = (id: string) => stack.em().execute<{ id: string }[]>('select id from payouts where id = ?', [id]);
 
-describe(`${twins} twins of a payout, under one key at two APIs`, () => {
-  it('Twins of a payout under one key at two APIs create one payout and one transfer and get equal answers', async () => {
+describe(`${twins} concurrent requests for one payout, with the same key at two APIs`, () => {
+  it('Concurrent payouts with the same key at two APIs create one payout and one transfer and get equal responses', async () => {
     const key = freshKey();
     const answers = await atOnce((api) => payAt(api, key));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -65,7 +65,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
   }, 120_000);
 
   itInFull(
-    'Twins of a payout that differ in the amount create one payout, and the others are refused',
+    'Of concurrent payouts with the same key and two amounts, those with one amount create one payout, the others are refused',
     async () => {
       const key = freshKey();
       const amounts = ['100000', '200000'];
@@ -85,7 +85,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
     120_000,
   );
 
-  it('Twins of a payout create one payout when the balance covers only one, and none gets an insufficient balance error', async () => {
+  it('Concurrent payouts with the same key all succeed when the balance covers only one', async () => {
     const poor = await buildPayer(stack, { available: '100000' });
     partner = poor;
     const key = freshKey();
@@ -97,7 +97,7 @@ describe(`${twins} twins of a payout, under one key at two APIs`, () => {
   }, 120_000);
 });
 
-it(`${twins} twins of a withdrawal under one key at two APIs debit the money once`, async () => {
+it(`${twins} concurrent withdrawals with the same key at two APIs debit the money once`, async () => {
   const owner: BuiltUser = await buildOwner(stack, '100000');
   const bank_account_id = await addBankAccount(stack, owner);
   const options = { token: owner.token, headers: { 'idempotency-key': someKey() } };

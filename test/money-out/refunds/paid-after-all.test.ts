@@ -124,7 +124,7 @@ describe('A failed refund that was paid after all', () => {
   }, 120_000);
 
   itInFull(
-    'A refund waiting for the partner’s lock is refused if the provider reports at the same time that an earlier one was paid after all',
+    'A refund waiting for the partner’s lock is refused if an earlier one is meanwhile reported as paid after all',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       const first = await refund(partner, paymentId, { amount: '999999' });
@@ -174,7 +174,7 @@ describe('A failed refund that was paid after all', () => {
     120_000,
   );
 
-  it('The refundable amount after a failed refund was paid after all is zero, never less', async () => {
+  it('The refundable amount is never negative, even if a failed refund was paid after all', async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
     await refundWhen(partner, first, 'failed', 60_000);
@@ -258,7 +258,7 @@ describe('Money that may have reached the wallet', () => {
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
       await buildEndedByPeople(paymentId);
-      // The provider does not have it, so it no longer counts; the whole payment is refunded to the wallet again.
+      // The provider has no such refund, so it no longer counts: the whole payment is refunded to the wallet.
       expect(await refund(partner, paymentId, toBank())).toMatchObject({ amount: '900004.0000', bank_code: null });
     },
     120_000,

@@ -274,7 +274,7 @@ describe('A disbursement of an organization', () => {
 });
 
 describe('Money donated to a cause', () => {
-  it('Donated money leaves a cause’s account by no withdrawal, pocket transfer or payment: only the free part does', async () => {
+  it('No withdrawal, pocket transfer or payment can spend a cause’s donated money, only the rest of the account', async () => {
     const it = await buildCause({ of: 'person' });
     const { token, accountId } = it.owner;
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -321,7 +321,7 @@ describe('Money donated to a cause', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('Donated money is disbursed once, however many requests arrive at once', async () => {
+  it('Donated money is disbursed once, however many requests arrive concurrently', async () => {
     const it = await buildCause({ of: 'organization', given: '100000' });
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 50 : 15 }, () => {
@@ -386,7 +386,7 @@ describe('A disbursement of an individual', () => {
   });
 
   itInFull(
-    'An individual’s disbursement approved days later is queried like a new one and is not stuck',
+    'An individual’s disbursement approved after days is queried like a new one and is not listed as stuck',
     async () => {
       const it = await buildCause({ of: 'person' });
       const bankAccountId = await addBankAccount(stack, it.owner, '131313');
@@ -411,7 +411,7 @@ describe('A disbursement of an individual', () => {
     90_000,
   );
 
-  it('A rejected disbursement fails with DECISION_REJECTED, releases all its money, and may be requested again', async () => {
+  it('A rejected disbursement fails with DECISION_REJECTED, releases all its money, and can be requested again', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -462,7 +462,7 @@ describe('A disbursement of an individual', () => {
     await withdrawalWhen(stack, it.owner, id, 'failed');
   });
 
-  it('A disbursement continues when the workflow to be signalled of the approval was lost', async () => {
+  it('An approved disbursement is sent even if its workflow was lost before it could be signalled', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
@@ -472,16 +472,19 @@ describe('A disbursement of an individual', () => {
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
   });
 
-  itInFull('A rejected disbursement releases all its money when the workflow to be signalled was lost', async () => {
-    const it = await buildCause({ of: 'person' });
-    const { id } = (await disburse(it, '400000')).body.data;
-    await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
-    const { id: decisionId } = await decisionOf(id);
-    const token = approvers[0]?.token ?? '';
-    expect((await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token })).status).toBe(200);
-    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
-    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
-  });
+  itInFull(
+    'A rejected disbursement releases all its money even if its workflow was lost before it could be signalled',
+    async () => {
+      const it = await buildCause({ of: 'person' });
+      const { id } = (await disburse(it, '400000')).body.data;
+      await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
+      const { id: decisionId } = await decisionOf(id);
+      const token = approvers[0]?.token ?? '';
+      expect((await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token })).status).toBe(200);
+      expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
+      expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
+    },
+  );
 
   it('A disbursement is not sent to a bank account deleted in the meantime: its decision lapses', async () => {
     const it = await buildCause({ of: 'person' });

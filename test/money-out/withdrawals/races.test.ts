@@ -73,7 +73,7 @@ describe(`${racers} simultaneous withdrawals`, () => {
     expect(await race(owner, [owner.accountId, pocket])).toBe(winners);
   }, 300_000);
 
-  it('Simultaneous withdrawals of different people without a key are all created', async () => {
+  it('Concurrent withdrawals of different people without an Idempotency-Key are all created', async () => {
     const owners = await Promise.all(Array.from({ length: isFullRun() ? 20 : 5 }, () => buildOwner(stack, '10000')));
     const asked = await Promise.all(
       owners.map(async (owner) => ({ owner, bank_account_id: await addBankAccount(stack, owner) })),

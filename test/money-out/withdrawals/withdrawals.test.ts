@@ -47,7 +47,7 @@ const rowOf = (type: string, amount: string, status: string) => ({
 });
 
 describe('A withdrawal', () => {
-  it('A withdrawal returns 201 with the money reserved and reaches the bank under its own id', async () => {
+  it('A withdrawal returns 201 with the money reserved and is transferred once, with its id as idempotency key', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { status, body } = await ask(stack, owner, { bank_account_id, amount: '100000' });
     expect(status).toBe(201);
@@ -105,7 +105,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('A withdrawal’s timeline is in plain words; its first event has the caller as actor, and the last reports the outcome', async () => {
+  it('A withdrawal’s timeline runs from the request to the outcome, and the caller is the actor of the creating event', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
@@ -130,7 +130,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('A withdrawal’s bank account number is stored encrypted, in rows and in Temporal', async () => {
+  it('A withdrawal’s account number and holder are stored encrypted in rows and in Temporal', async () => {
     const { id } = await withdraw(stack, owner);
     const [row] = await stack.em().execute('select p::text as row from payouts p where id = ?', [id]);
     expect(row?.row).not.toMatch(/00100012111111|Budi/);
@@ -143,7 +143,7 @@ describe('A withdrawal', () => {
 });
 
 describe('An idempotency key for a withdrawal', () => {
-  it('A withdrawal sent again under its key replays the first answer and withdraws once', async () => {
+  it('A withdrawal retried with the same Idempotency-Key is made once and gets the first response', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const answers = await Promise.all([1, 2, 3].map(() => ask(stack, owner, body, key)));
@@ -156,7 +156,7 @@ describe('An idempotency key for a withdrawal', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
   });
 
-  it('A withdrawal key is refused with another body, even a simultaneous one, and as the key of another payment', async () => {
+  it('A withdrawal’s Idempotency-Key is refused with another body, even concurrently, and for another payment', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     const two = await Promise.all(
@@ -172,7 +172,7 @@ describe('An idempotency key for a withdrawal', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
   });
 
-  it('A refused withdrawal leaves its key unused', async () => {
+  it('A refused withdrawal leaves its Idempotency-Key unused', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await ask(stack, owner, { bank_account_id, amount: '1000001' }, key)).status).toBe(400);
@@ -203,7 +203,7 @@ describe('Refused withdrawals', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('A withdrawal beyond the daily limit, which counts all the user’s accounts but no failed withdrawals, is refused', async () => {
+  it('A withdrawal beyond the 24-hour limit is refused; the limit covers all the user’s accounts and no failed withdrawals', async () => {
     const rich = await buildOwner(stack, '125000000');
     const bank_account_id = await addBankAccount(stack, rich);
     const failing = await withdraw(stack, rich, { digits: '121212', amount: '37500000' });
@@ -218,7 +218,7 @@ describe('Refused withdrawals', () => {
     expect((await ask(stack, rich, { bank_account_id, amount: '12500000' })).status).toBe(201);
   });
 
-  it('A withdrawal from someone else’s account, to someone else’s bank account, or from an account without a spender is refused', async () => {
+  it('A withdrawal from or to someone else’s account, from a saving goal, or from a missing account is refused', async () => {
     const other = await buildIndividual(stack, { balance: '100000' });
     const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
     const goal = await buildGoal(stack, owner);
@@ -231,14 +231,14 @@ describe('Refused withdrawals', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('A withdrawal to a deleted bank account is refused like one to a missing one', async () => {
+  it('A withdrawal to a deleted bank account returns 404, as for a missing one', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack.delete(`/v1/bank-accounts/${bank_account_id}`, undefined, { token: owner.token });
     expect((await ask(stack, owner, { bank_account_id, amount: '10000' })).status).toBe(404);
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('A withdrawal to a bank account not usable yet is refused, with the time from which it will be', async () => {
+  it('A withdrawal to a bank account not usable yet is refused with the time from which it is usable', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     await stack
       .owner()
@@ -250,7 +250,7 @@ describe('Refused withdrawals', () => {
 });
 
 describe('Withdrawals of an organization', () => {
-  it('Only an organization’s admins may withdraw, and only from its account to its bank account', async () => {
+  it('An organization’s admins can withdraw from its account and see its withdrawals; its individuals cannot', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000000' });
     const organizationId = admin.organizationId ?? '';
     const [colleague, member] = await Promise.all([
@@ -269,7 +269,7 @@ describe('Withdrawals of an organization', () => {
 });
 
 describe('GET /v1/withdrawals', () => {
-  it('Withdrawals are listed newest first, the caller’s own; someone else’s returns 403, a missing one 404, and platform reads all', async () => {
+  it('Users list their own withdrawals, newest first; someone else’s returns 403, a missing one 404; platform reads all', async () => {
     const first = await withdraw(stack, owner, { amount: '10000' });
     const second = await withdraw(stack, owner, { amount: '20000' });
     const { body } = await stack.get('/v1/withdrawals?limit=1', { token: owner.token });
@@ -312,7 +312,7 @@ describe('The filters of GET /v1/withdrawals', () => {
 });
 
 describe('A withdrawal’s idempotency key whose stored answer was deleted', () => {
-  it('A withdrawal’s key whose stored answer was deleted still stands for that withdrawal, never for another request', async () => {
+  it('A retry returns its withdrawal even after the stored response was deleted; another body with the key returns 400', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const { id } = (await ask(stack, owner, body, key)).body.data;
@@ -325,7 +325,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
       status: 201,
       body: { data: { id, amount: '100000.0000' } },
     });
-    // Not even if the request would now be refused.
+    // Even if a new request would now be refused.
     await stack.delete(`/v1/bank-accounts/${body.bank_account_id}`, undefined, { token: owner.token });
     expect(await ask(stack, owner, body, key)).toMatchObject({ status: 201, body: { data: { id } } });
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
@@ -346,7 +346,7 @@ describe('POST /v1/withdrawals/quotes', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('A withdrawal quote refuses the same amounts and bank accounts as a withdrawal', async () => {
+  it('A withdrawal quote refuses invalid amounts and missing or foreign bank accounts', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     expect((await quote({ bank_account_id, amount: '0.5' })).status).toBe(400);
     expect((await quote({ bank_account_id: newId(), amount: '10000' })).status).toBe(404);
