@@ -14,7 +14,7 @@ afterAll(() => stack.stop());
 const accounts = '/v1/partner-accounts';
 
 describe('Partner accounts', () => {
-  it('Partner accounts are for platform users with manage-partner only', async () => {
+  it('Only platform users with manage-partner can access partner accounts', async () => {
     const others = [await buildPlatformAdmin(stack), await buildOrganizationAdmin(stack)];
     for (const { token } of others) expect((await stack.get(accounts, { token })).status).toBe(403);
     expect((await stack.get(accounts)).status).toBe(401);
@@ -39,7 +39,7 @@ describe('Partner accounts', () => {
     expect(events.body.data.items[0]).toMatchObject({ event: 'RESOURCE_CREATED', resource_type: 'partner' });
   });
 
-  it('Creating a partner account rejects an unknown organization and an unknown field; a missing account returns 404', async () => {
+  it('A partner account rejects an unknown organization and an unknown field, and a missing one returns 404', async () => {
     const { token } = partner.admin;
     const organization_id = '8a1d9b0e-0000-4000-8000-000000000000';
     expect((await stack.post(accounts, { name: 'X', organization_id }, { token })).status).toBe(400);
@@ -74,7 +74,7 @@ describe('Partner accounts', () => {
     expect(JSON.stringify(row)).not.toContain(signing_secret);
   });
 
-  it('A partner’s key accepts only known permissions, and keys of other partners are not found', async () => {
+  it('Issuing an API key accepts only known permissions, and another partner’s key returns 404', async () => {
     expect((await partner.administer('post', '/keys', { permissions: ['everything'] })).status).toBe(400);
     expect((await partner.administer('post', '/keys', { permissions: [] })).status).toBe(400);
     const other = await buildPartner(stack);
@@ -82,7 +82,7 @@ describe('Partner accounts', () => {
     expect((await other.administer('post', `/keys/${partner.keyId}/rotate`)).status).toBe(404);
   });
 
-  it('A partner’s limits are set all three or none', async () => {
+  it('A partner’s three limits can only be set together', async () => {
     const limits = { max_payout_amount: '1000000', max_daily_amount: '5000000.5', max_hourly_count: 10 };
     const set = await partner.administer('put', '/limits', limits);
     expect(set.body.data).toEqual({
@@ -119,7 +119,7 @@ describe('Partner accounts', () => {
     expect((await partner.administer('put', '/fees', { fees: [] })).body.data.fees).toEqual([]);
   });
 
-  it('A fee that takes every amount is rejected', async () => {
+  it('A fee that could never apply to any allowed amount is rejected', async () => {
     const added = await buildPartner(stack, { feeMode: 'ADDED' });
     const refusedOf = async (by: BuiltPartner, fee: object) => {
       const { status, body } = await by.administer('put', '/fees', { fees: [{ basis_points: 0, fixed: '0', ...fee }] });
@@ -154,7 +154,7 @@ describe('Partner accounts', () => {
     expect(event).toMatchObject({ data: { removed_fees: [{ method: 'qris', fixed: '100.0000' }] } });
   });
 
-  it('Organizations are linked to a partner and unlinked', async () => {
+  it('A partner can quote for an organization only while it is linked', async () => {
     const organization_id = await buildOrganization(stack);
     expect((await partner.administer('post', '/organizations', { organization_id })).status).toBe(201);
     const quote = () => partner.post('/quotes', { method: 'qris', amount: '10000', organization_id }, null);

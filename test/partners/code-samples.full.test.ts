@@ -125,7 +125,7 @@ describe('The code samples of the partners’ reference', () => {
   );
 });
 
-describe('Code samples run against the product', () => {
+describe('Code samples run against the API', () => {
   let stack: Stack;
   let partner: BuiltPartner;
   beforeAll(async () => {

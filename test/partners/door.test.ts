@@ -61,20 +61,20 @@ describe('A signature over the body', () => {
     expect(errorOf(await send(raw, signed))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('A signature over invalid UTF-8, byte for byte, is valid, but the body is not JSON', async () => {
+  it('A signature over the bytes of invalid UTF-8 is accepted, but the body is rejected as not JSON', async () => {
     const raw = new Uint8Array(
       Buffer.concat([Buffer.from('{"method":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
     );
     expect(errorOf(await send(raw, signature(partner.signingSecret, raw)))).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
   });
 
-  it('A signature of a call without a body is over the empty string', async () => {
+  it('The signature of a request without a body is over the empty string', async () => {
     expect((await partner.get('/balance')).status).toBe(200);
     const wrong = { 'x-partner-signature': signature(partner.signingSecret, '{}') };
     expect(errorOf(await partner.get('/balance', wrong))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('A wrong signature gets the same answer as an unknown key, and as a revoked one with its own secret', async () => {
+  it('A wrong signature gets the same error as an unknown key, and as a revoked key with the right signature', async () => {
     const revoked = await buildPartner(stack);
     expect((await revoked.administer('delete', `/keys/${revoked.keyId}`)).status).toBe(200);
     const answers = [
@@ -112,7 +112,7 @@ describe('The signature over the whole request', () => {
   }
   const v2 = (header: string) => ({ 'x-partner-signature-v2': header });
 
-  it('A v2 signature is accepted beside the one over the body, even with a key, a query or no body', async () => {
+  it('A v2 signature is accepted beside the body’s signature, also with an idempotency key, a query or no body', async () => {
     expect((await partner.post('/quotes', quote, null, v2(whole({})))).status).toBe(200);
     expect(
       (await partner.post('/quotes', quote, null, v2(whole({}).replace(/[a-f](?=\w*$)/g, (c) => c.toUpperCase()))))
@@ -138,16 +138,22 @@ describe('The signature over the whole request', () => {
     ['older than five minutes', () => whole({ at: second() - 302 })],
     ['of a future time', () => whole({ at: second() + 360 })],
     ['of an altered time', () => whole({}).replace(/t=\d+/, `t=${second() - 10}`)],
-  ])('A v2 signature that is %s returns AUTH_INVALID_CREDENTIALS, even if the other is right', async (_, build) => {
-    expect(errorOf(await partner.post('/quotes', quote, null, v2(build())))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
-  });
+  ])(
+    'A v2 signature that is %s returns AUTH_INVALID_CREDENTIALS, even if the body’s signature is right',
+    async (_, build) => {
+      expect(errorOf(await partner.post('/quotes', quote, null, v2(build())))).toEqual([
+        401,
+        'AUTH_INVALID_CREDENTIALS',
+      ]);
+    },
+  );
 
-  it('A v2 signature does not replace the one over the body', async () => {
+  it('A v2 signature does not replace the signature over the body', async () => {
     const alone = { ...v2(whole({})), 'x-partner-signature': '' };
     expect(errorOf(await partner.post('/quotes', quote, null, alone))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('A v2 signature is accepted up to five minutes from now, either way, and no longer', () => {
+  it('A v2 signature is accepted if its time is at most five minutes ago or ahead', () => {
     const request = { method: 'GET', target: '/v1/partners/balance', idempotencyKey: '', body: Buffer.alloc(0) };
     const header = signRequest('secret', 1000, request);
     const takenAt = (now: number) => isSignatureOfRequest('secret', request, header, now);
@@ -155,7 +161,7 @@ describe('The signature over the whole request', () => {
     expect([699, 1301].map(takenAt)).toEqual([false, false]);
   });
 
-  it('A v2 signature is required by a key set to demand it, and by its successor, until that is changed', async () => {
+  it('A v2 signature is required for a key with require_signature_v2, and for its successor, until that is changed', async () => {
     const { administer } = partner;
     const demanding = { permissions: ['collect-payment'], require_signature_v2: true };
     const { body: made } = await administer('post', '/keys', demanding);
@@ -227,12 +233,12 @@ describe('Refused credentials', () => {
     expect(message).not.toContain(partner.apiKey);
   });
 
-  it('Credentials refused for an old time include the server’s time', async () => {
+  it('The error about an old signature includes the server’s time', async () => {
     const message = await refusedWith({ ...right(), ...signedAt(now() - 400) });
     expect(Math.abs(Number(/server's is (\d+)/.exec(message)?.[1]) - now())).toBeLessThan(30);
   });
 
-  it('Credentials refused for the first signature reveal nothing about the second', async () => {
+  it('The error about a wrong body signature reveals nothing about the v2 signature', async () => {
     const wrong = { 'x-partner-signature': signature('another secret', body) };
     const plain = await refusedWith({ ...right(), ...wrong });
     expect(await refusedWith({ ...right(), ...wrong, ...signedAt(now(), 'another') })).toBe(plain);
@@ -248,7 +254,7 @@ describe('Refused credentials', () => {
 });
 
 describe('Authentication and authorization of partners', () => {
-  it('A key without the permission returns AUTH_PERMISSION_DENIED', async () => {
+  it('A request with a key without the permission returns AUTH_PERMISSION_DENIED', async () => {
     const reader = await buildPartner(stack, { permissions: ['read-gateway'] });
     expect(errorOf(await reader.post('/quotes', quote, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
     expect((await reader.get('/balance')).status).toBe(200);
@@ -258,13 +264,16 @@ describe('Authentication and authorization of partners', () => {
     }
   });
 
-  it.each(['pending', 'suspended'] as const)('A %s partner account returns AUTH_PARTNER_INACTIVE', async (status) => {
-    const other = await buildPartner(stack, { status });
-    expect(errorOf(await other.get('/balance'))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
-  });
+  it.each(['pending', 'suspended'] as const)(
+    'A request of a %s partner account returns AUTH_PARTNER_INACTIVE',
+    async (status) => {
+      const other = await buildPartner(stack, { status });
+      expect(errorOf(await other.get('/balance'))).toEqual([403, 'AUTH_PARTNER_INACTIVE']);
+    },
+  );
 
   it.each(['inactive', 'suspended'])(
-    'An organization that is %s may read and quote; creations for it are refused before the body is read',
+    'A partner whose organization is %s can read and quote, but its creations are refused before the body is read',
     async (status) => {
       const other = await buildPartner(stack);
       await stack.owner().execute('update organizations set status = ? where id = ?', [status, other.organizationId]);
@@ -333,14 +342,14 @@ describe('Authentication and authorization of partners', () => {
     expect(method.body).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' }, request_id: expect.any(String) });
   });
 
-  it('A path in another case is unknown', async () => {
+  it('Paths are case-sensitive', async () => {
     for (const path of ['/v1/Partners/balance', '/V1/PARTNERS/BALANCE', '/v1/partners/Balance']) {
       const headers = { 'x-partner-signature': signature(partner.signingSecret) };
       expect([path, (await stack.get(path, { token: partner.apiKey, headers })).status]).toEqual([path, 404]);
     }
   });
 
-  it('Every answer to a partner has x-request-id', async () => {
+  it('A response to a partner returns the x-request-id of the request', async () => {
     const { body, headers } = await partner.get('/balance', { 'x-request-id': 'mine-1' });
     expect([body.request_id, headers.get('x-request-id')]).toEqual(['mine-1', 'mine-1']);
   });
@@ -369,7 +378,7 @@ describe('Authentication and authorization of partners', () => {
     }
   });
 
-  it('A chunked body is read as its bytes', async () => {
+  it('A chunked body is accepted with a signature over its bytes', async () => {
     const body = JSON.stringify(quote);
     const { hostname, port } = new URL(stack.url);
     const call = request({
@@ -437,25 +446,22 @@ describe('Writes that the partners’ document does not describe', () => {
     expect(changes.map(([name]) => name)).toHaveLength(16);
   });
 
-  it.each(changes)(
-    '%s needs the signature over the whole request, whatever the key’s permissions',
-    async (_, method, path) => {
-      const weak = await buildPartner(stack, { permissions: ['read-gateway'] });
-      const raw = '{}';
-      const ask = (headers: Record<string, string>) =>
-        stack[method as 'post'](path, undefined, {
-          token: weak.apiKey,
-          raw,
-          headers: { 'content-type': 'application/json', 'x-idempotency-key': freshKey(), ...headers },
-        });
-      const alone = await ask({ 'x-partner-signature': signature(weak.signingSecret, raw) });
-      expect(alone).toMatchObject({ status: 401, body: { error: { code: 'AUTH_INVALID_CREDENTIALS' } } });
-      expect(alone.body.error.message).toContain('x-partner-signature-v2');
-      const key = freshKey();
-      const whole = signatures(weak.signingSecret, { method, path, raw, key });
-      expect((await ask({ ...whole, 'x-idempotency-key': key })).status).toBe(403);
-    },
-  );
+  it.each(changes)('%s needs a v2 signature, whatever the key’s permissions', async (_, method, path) => {
+    const weak = await buildPartner(stack, { permissions: ['read-gateway'] });
+    const raw = '{}';
+    const ask = (headers: Record<string, string>) =>
+      stack[method as 'post'](path, undefined, {
+        token: weak.apiKey,
+        raw,
+        headers: { 'content-type': 'application/json', 'x-idempotency-key': freshKey(), ...headers },
+      });
+    const alone = await ask({ 'x-partner-signature': signature(weak.signingSecret, raw) });
+    expect(alone).toMatchObject({ status: 401, body: { error: { code: 'AUTH_INVALID_CREDENTIALS' } } });
+    expect(alone.body.error.message).toContain('x-partner-signature-v2');
+    const key = freshKey();
+    const whole = signatures(weak.signingSecret, { method, path, raw, key });
+    expect((await ask({ ...whole, 'x-idempotency-key': key })).status).toBe(403);
+  });
 
   it('A write cannot be authenticated by the recorded signature of a read', async () => {
     const victim = await buildPartner(stack);

@@ -22,7 +22,7 @@ const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 
 describe('A fee', () => {
-  it('A fee is exact: net + fee = gross, in integers, and is refused if four decimals do not suffice', () => {
+  it('A fee is exact: net + fee = gross in integers; it is refused if it needs more than four decimals', () => {
     const property = fc.property(mode, money(50_000_000), rule, (feeMode, amount, { fixed, basis_points }) => {
       const share = units(amount) * BigInt(basis_points);
       try {

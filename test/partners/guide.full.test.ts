@@ -59,7 +59,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe("The partners' guide", () => {
-  it('The partners’ guide works as served, block after block, for a stranger with a key', async () => {
+  it('The partners’ guide works as served, block after block, with only an API key', async () => {
     for (const [block] of prints) expect(blocks.filter(({ text }) => block.test(text))).toHaveLength(1);
     for (const block of blocks.filter(({ text }) => missing === null || !/\.venv/.test(text))) {
       const printed = await reader.follow(block);
@@ -80,7 +80,7 @@ describe("The partners' guide", () => {
 });
 
 describe('The first hour of an app', () => {
-  it('The first hour of an app works as served, block after block, for a stranger', async () => {
+  it('The guide to an app’s first hour works as served, block after block', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'app-hour-'));
     const stranger = new Reader(directory, {});
     try {

@@ -44,7 +44,7 @@ const messageOf = ({ status, body }: { status: number; body: { error: { message:
 ];
 
 describe.each(casesOf(feeModes))('The minimum of a channel with the fee %s', (feeMode: FeeMode) => {
-  it('A channel’s minimum amount is accepted, and nothing less', async () => {
+  it('A channel accepts its minimum amount and no lower one', async () => {
     const partner = await buildPartner(stack, { fees, feeMode });
     const wrong: unknown[] = [];
     for (const row of await channelsOf(partner)) {
@@ -126,14 +126,14 @@ describe('Helpful errors', () => {
     });
   });
 
-  it('Every answer has the version of the API', async () => {
+  it('Responses have the API version, with and without valid credentials', async () => {
     const partner = await buildPartner(stack);
     for (const answer of [await partner.get('/balance'), await stack.get('/v1/partners/balance', {})]) {
       expect(answer.headers.get('amanah-version')).toMatch(/^\d{4}-\d\d-\d\d$/);
     }
   });
 
-  it('A duplicated parameter is reported as such, to partners and people', async () => {
+  it('A duplicated query parameter returns the same error to partners and people', async () => {
     const partner = await buildPartner(stack);
     expect(messageOf(await partner.get('/payments?limit=1&limit=2'))).toEqual([400, 'limit: must be given once']);
     const { token } = partner.admin;
@@ -143,7 +143,7 @@ describe('Helpful errors', () => {
     });
   });
 
-  it('Missing resources have one wording, whether the id is unknown or malformed', async () => {
+  it('The error about a missing resource has one wording, whether the id is unknown or malformed', async () => {
     const partner = await buildPartner(stack);
     const paths = routeGroups
       .flatMap(({ routes }) => routes)
@@ -161,7 +161,7 @@ describe('Helpful errors', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('An error has a code for programs, for people’s routes too', async () => {
+  it('Errors of people’s routes have a machine-readable code', async () => {
     const { token } = await buildIndividual(stack);
     const missing = '/v1/accounts/019bba56-a840-7c3e-9a51-3f1d0c8e7b24';
     const answers = [

@@ -57,7 +57,7 @@ interface Made {
 let paid: string | undefined;
 
 describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
-  it('Metadata is returned as sent, in creation, detail, list and webhook, and null without', async () => {
+  it('Metadata is returned as sent in creation, detail, list and webhook; it is null if none was sent', async () => {
     const { status, body } = await create({ metadata });
     expect({ status, data: body.data }).toMatchObject({ status: 200, data: { metadata } });
     const made: Made = body.data;
@@ -74,7 +74,7 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
     expect(await webhookAbout(bare.id)).toBeNull();
   });
 
-  it('Metadata is part of the body that an idempotency key stands for', async () => {
+  it('A retry with the same idempotency key and other metadata is refused', async () => {
     const key = freshKey();
     const first = await create({ metadata }, key);
     expect(first.status).toBe(200);
@@ -85,7 +85,7 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
     expect((await create({ metadata }, key)).body).toEqual(first.body);
   });
 
-  it('Metadata is encrypted under the key of its order, in stored answers and webhooks too', async () => {
+  it('Metadata is encrypted with the key of its order, also in stored responses and webhooks', async () => {
     const { body } = await create({ metadata });
     const { id, payment_code }: Made = body.data;
     if (payment_code !== undefined) await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -105,13 +105,13 @@ describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
 describe('Metadata beyond its limits', () => {
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
 
-  it('Metadata is accepted up to the last character', async () => {
+  it('Metadata is accepted at its maximum size, counted in characters', async () => {
     const most = { ...keys(19), ['🔑'.repeat(40)]: '🎁'.repeat(500) };
     const answer = await partner.post('/payments', { ...payment, metadata: most });
     expect({ status: answer.status, body: answer.body }).toMatchObject({ body: { data: { metadata: most } } });
   });
 
-  it('Metadata beyond its limits is refused by name, and nothing is created', async () => {
+  it('Metadata beyond its limits is refused with the field’s name, and nothing is created', async () => {
     const rows: [metadata: unknown, field: string][] = [
       [keys(21), 'metadata'],
       [{ ['k'.repeat(41)]: 'v' }, 'metadata'],

@@ -117,7 +117,7 @@ const deliveries = 'select body_sealed as sealed from webhook_deliveries where r
 const answers = 'select answer_sealed as sealed from requests where resource_id = ?';
 
 describe('Keys of orders', () => {
-  it('A payout’s own key encrypts its payee in the payout, its webhooks and its stored answer', async () => {
+  it('A payout’s payee is encrypted with the payout’s own key in its row, webhooks and stored response', async () => {
     const id = await payOut();
     await ended(id);
     expect(await keysOf('select texts_sealed as sealed from payouts where id = ?', id)).toEqual([`order:${id}`]);
@@ -129,7 +129,7 @@ describe('Keys of orders', () => {
     expect(new Set(sealed)).toEqual(new Set([`order:${id}`]));
   });
 
-  it('A payment’s own key encrypts its customer, and is not created for a payment without a name', async () => {
+  it('A payment’s customer is encrypted with the payment’s own key, which is created only if there is a name', async () => {
     const make = async (body: object) =>
       (await partner.post('/payments', { method: 'qris', amount: '20000', ...body })).body.data.id as string;
     const columns = 'select customer_sealed as sealed from partner_payments where id = ?';
@@ -140,7 +140,7 @@ describe('Keys of orders', () => {
     expect(await keyOf(nameless)).toBeUndefined();
   });
 
-  itInFull('A refund’s bank account is encrypted under the key of its order', async () => {
+  itInFull('A refund’s bank account is encrypted with the refund’s own key', async () => {
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '90000' });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     await eventually(
@@ -155,7 +155,7 @@ describe('Keys of orders', () => {
   });
 });
 
-it('A batch has one key for all its payouts, which nobody can read after it is destroyed', async () => {
+it('A batch has one key for all its payouts, whose payees are unreadable once the key is destroyed', async () => {
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(2, to));
   const ids: string[] = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
@@ -179,7 +179,7 @@ it('A batch has one key for all its payouts, which nobody can read after it is d
 }, 60_000);
 
 describe('After the retention period of customers and beneficiaries', () => {
-  it('A payout’s payee is unreadable after the retention period in payout, webhooks and stored answers, and the books stay', async () => {
+  it('After the retention period a payout’s payee is unreadable in the payout, its webhooks and retries; the payout remains', async () => {
     const { id, key, before, delivery } = old;
     expect(before).toMatchObject({ bank_account_number: to.bank_account_number, beneficiary_name: 'Siti Rahayu' });
     const after = (await partner.get(`/payouts/${id}`)).body.data;
@@ -205,7 +205,7 @@ describe('After the retention period of customers and beneficiaries', () => {
     expect(Number(row?.hours)).toBeGreaterThan(23);
   });
 
-  it('A key unused for the whole retention period is refused, and nothing is created under it', async () => {
+  it('A payout whose encryption key has expired unused is refused, and nothing is created', async () => {
     const key = freshKey();
     const id = payoutIdFor(partner.id, key);
     await stack.deps.personalKeys.orders.make(id);
@@ -215,7 +215,7 @@ describe('After the retention period of customers and beneficiaries', () => {
     expect(await stack.em().execute('select 1 from payouts where id = ?', [id])).toEqual([]);
   });
 
-  it('No role can create or change a key of a past retention period', async () => {
+  it('A key destroyed after the retention period cannot be created again, changed or deleted', async () => {
     const { id } = old;
     await expect(stack.deps.personalKeys.orders.make(id)).rejects.toMatchObject({ code: 'KEY_ERASED' });
     for (const sql of [
@@ -232,7 +232,7 @@ describe('After the retention period of customers and beneficiaries', () => {
     expect(told.filter(({ kept }) => kept)).toEqual([]);
   });
 
-  it('An order younger than its key keeps it', async () => {
+  it('An order newer than its key keeps the key', async () => {
     const id = await payOut();
     await ended(id);
     await inKeys("update order_keys set kept_since = now() - interval '500 days' where id = $1 and erased_at is null", [
@@ -242,7 +242,7 @@ describe('After the retention period of customers and beneficiaries', () => {
     expect(await keyOf(id)).toEqual(expect.any(String));
   });
 
-  it('A bank’s return after the retention period is booked and reported as usual', async () => {
+  it('A payout returned by the bank after the retention period is booked and reported as usual', async () => {
     const { id } = old;
     await settleAtProvider(stack, id, 'REVERSED');
     await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
@@ -287,7 +287,7 @@ describe.each([
     ]);
   });
 
-  it('An order whose key is lost is not sent, is read without names, and a repeated request waits', async () => {
+  it('An order whose key is lost is not sent and is shown without names, and a retry of its request waits', async () => {
     const key = freshKey();
     const id = await payOut(key);
     await ended(id);

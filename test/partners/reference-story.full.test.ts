@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from './webhooks/receiver.ts';
 
 const { operations, webhooks } = partnerStory;
 
-describe('The story of the reference, as the product tells it', () => {
+describe('The example story of the reference', () => {
   let stack: Stack;
   let receiver: Receiver;
   let partner: BuiltPartner;
@@ -49,7 +49,7 @@ describe('The story of the reference, as the product tells it', () => {
         items.filter(({ text }) => text.includes('was delivered')).length === events,
     );
 
-  it('The product returns the answers and webhooks of the reference’s example story, except for ids, times, codes and secrets', async () => {
+  it('The API returns the responses and webhooks of the reference’s example story, except for ids, times, codes and secrets', async () => {
     const real: Record<string, unknown> = {};
     const { url } = receiver;
     const { data: endpoint } = (

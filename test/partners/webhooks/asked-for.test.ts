@@ -130,7 +130,7 @@ describe('payment.unmatched', () => {
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 
-  it('payment.unmatched reports money in another amount, and money that arrives too late', async () => {
+  it('payment.unmatched reports money of the wrong amount, and money that arrives too late', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment, 19_000);

@@ -75,7 +75,7 @@ describe('A webhook', () => {
     },
   );
 
-  it('A webhook answered with 500, 302, 410, 404 or 429 is retried with the same bytes under the same id', async () => {
+  it('A webhook answered with 500, 302, 410, 404 or 429 is retried with the same bytes and the same webhook-id', async () => {
     const codes = [500, 302, 410, 404, 429];
     const attempts = new Map<string, number>();
     receiver.behave((response, { headers }) => {
@@ -105,7 +105,7 @@ describe('A webhook', () => {
     );
   }, 60_000);
 
-  it('A webhook to a target that is down for a while arrives after its recovery', async () => {
+  it('A webhook whose receiver was down is delivered once the receiver is up again', async () => {
     const { port } = receiver;
     await receiver.stop();
     await settle('pay');
@@ -126,7 +126,7 @@ describe('A webhook', () => {
     expect(verified(partner.webhookSecret, first)).toEqual(verified(rotated, first));
   });
 
-  it('A webhook is created once per version by any writer', async () => {
+  it('A webhook of one version cannot be created twice', async () => {
     const [resourceId, em] = [newId(), stack.em()];
     const tell = (version: number) =>
       em.transactional((tx) =>
@@ -159,7 +159,7 @@ describe('A webhook', () => {
     expect(await deliveries()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('A webhook is sent again on request, in any status, and only for its own partner', async () => {
+  it('A delivered webhook can be sent again, and another partner’s returns 404', async () => {
     await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const path = `/webhook-deliveries/${row.id}/redeliver`;
@@ -171,7 +171,7 @@ describe('A webhook', () => {
     await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
   });
 
-  it('A webhook redelivered while pending gets another three days of attempts, however often', async () => {
+  it('A webhook redelivered while pending starts its retry schedule again, however often', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     let row = await delivery(({ attempts }) => attempts >= 1);
@@ -185,7 +185,7 @@ describe('A webhook', () => {
     expect(Date.parse(row.next_attempt_at) - Date.now()).toBeLessThan(10 * 60_000);
   }, 60_000);
 
-  it('A webhook is listed only to its own partner, who can have it sent again', async () => {
+  it('A webhook is listed with filters and can be sent again, by its own partner only', async () => {
     const { id } = await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const list = async (query = '') => (await partner.get(`/webhook-deliveries?limit=1${query}`)).body.data;

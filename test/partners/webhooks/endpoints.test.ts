@@ -169,7 +169,7 @@ describe('An endpoint', () => {
     expect((await list()).total).toBe(10);
   }, 120_000);
 
-  it('An endpoint needs a key with manage-webhooks, and is visible to its own partner only', async () => {
+  it('Managing endpoints needs a key with manage-webhooks, and another partner’s endpoint is not found', async () => {
     const { id } = await added({ url: elsewhere, events: ['payment.failed'] });
     const reader = await buildPartner(stack, { permissions: ['read-gateway', 'manage-keys'] });
     const other = await buildPartner(stack);
@@ -195,7 +195,7 @@ describe('An endpoint', () => {
 });
 
 describe('A webhook', () => {
-  it('A webhook goes to every subscribed endpoint, signed with each one’s own secret, under one version', async () => {
+  it('A webhook goes to every subscribed endpoint with one version, signed with the endpoint’s own secret', async () => {
     const [both, one] = [
       await added({ url: at(0).url, events: everyEvent }),
       await added({ url: at(1).url, events: ['payment.succeeded'] }),
@@ -356,7 +356,7 @@ describe('A disabled endpoint', () => {
 });
 
 describe('A failing endpoint', () => {
-  it('A failing endpoint shows since when, and is healthy again with the next success', async () => {
+  it('A failing endpoint shows since when it fails, and is healthy again after the next success', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await partner.send('post', `/webhook-endpoints/${id}/test`);
@@ -473,7 +473,7 @@ describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
 });
 
 describe('An endpoint for all events', () => {
-  it('An endpoint gets all events by `*` alone', async () => {
+  it('An endpoint subscribed to `*` gets all events, and `*` cannot be combined with others', async () => {
     const { id, secret, events } = await added({ url: at(0).url, events: ['*'] });
     expect(events).toEqual(['*']);
     const settled = await settle();
@@ -490,8 +490,8 @@ describe('An endpoint for all events', () => {
   });
 });
 
-describe('Two endpoints of one URL', () => {
-  it('Two endpoints with one URL are both returned to the partner who creates or changes one', async () => {
+describe('Two endpoints with one URL', () => {
+  it('Creating or changing an endpoint returns a warning about others with the same URL', async () => {
     const first = await added({ url: at(0).url, events: ['payout.failed'] });
     expect(first.warnings).toEqual([]);
     const second = await added({ url: at(0).url, events: ['payout.failed'] });

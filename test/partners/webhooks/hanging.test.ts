@@ -98,7 +98,7 @@ describe('An endpoint that never answers', () => {
     120_000,
   );
 
-  it('An endpoint that answers again gets the waiting webhooks, and the wait used no attempts', async () => {
+  it('An endpoint that answers again gets the waiting webhooks, whose wait did not count as attempts', async () => {
     hanging.behave((response) => void response.writeHead(200).end());
     for (const response of open) response.destroy();
     const isSent = ({ id }: { id: string }) =>

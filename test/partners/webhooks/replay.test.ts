@@ -75,7 +75,7 @@ async function sweepWhatIsLeft(): Promise<void> {
 }
 
 describe('A replay', () => {
-  it('A replay sends every webhook of the period again, the same bytes under the same id, and counts them first', async () => {
+  it('A replay sends every webhook of the period again with the same id; a dry run only counts them', async () => {
     const ids = await tellInThePast(5);
     await stack
       .owner()
@@ -111,7 +111,7 @@ describe('A replay', () => {
     expect(event).toMatchObject({ resource_id: null, data: { replay: 5, endpoint_id: null } });
   });
 
-  it('A replay interprets the period like every list, and is limited to an endpoint if one is named', async () => {
+  it('A replay’s period is in days of UTC+7 or instants, and endpoint_id limits it to one endpoint', async () => {
     const [first, second] = await tellInThePast(2);
     await withoutTriggers(stack, "update webhook_deliveries set created_at = '2020-01-01T17:00:00Z' where id = ?", [
       first,
@@ -134,7 +134,7 @@ describe('A replay', () => {
     expect([...bodiesReceived().keys()]).toEqual([`msg_${second?.replaceAll('-', '')}`]);
   });
 
-  it('Simultaneous replays share one rate: each starts where another ends', async () => {
+  it('Concurrent replays share one rate: each starts where another ends', async () => {
     const count = isFullRun() ? 40 : 20;
     await tellInThePast(count);
     const answers = await Promise.all(Array.from({ length: 4 }, () => replay(period)));
@@ -169,7 +169,7 @@ describe('A replay', () => {
     120_000,
   );
 
-  it('An interrupted replay is due at that pace and is found by the sweep, however often it looked before', async () => {
+  it('An interrupted replay is scheduled at the same pace and resumed by the sweep, whatever its earlier checks', async () => {
     const ids = await tellInThePast(25);
     await stack.owner().execute(
       `insert into sweep_looks (kind, subject_id, looks, look_again_at)

@@ -65,7 +65,7 @@ describe('Forbidden webhook targets', () => {
 });
 
 describe('Answers to webhooks', () => {
-  it('An endless answer is cut off', async () => {
+  it('An endless response is cut off', async () => {
     receiver.behave((response) => {
       response.writeHead(200);
       const pour = () => {
@@ -79,7 +79,7 @@ describe('Answers to webhooks', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
-  it('An answer with endless headers, or cut off by a broken connection, counts as none', async () => {
+  it('A response with endless headers, or cut off by a broken connection, counts as none', async () => {
     receiver.behave((response) => {
       response.writeHead(200, { 'x-long': 'x'.repeat(30_000) }).end();
     });
@@ -88,7 +88,7 @@ describe('Answers to webhooks', () => {
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: null });
   });
 
-  it('An answer that does not arrive within fifteen seconds counts as none', async () => {
+  it('A response that does not arrive within fifteen seconds counts as none', async () => {
     receiver.behave(() => undefined);
     const { timeout } = AbortSignal;
     const waits: number[] = [];
@@ -109,7 +109,7 @@ describe('Answers to webhooks', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('An answer may set a wait by Retry-After', async () => {
+  it('A response can set the wait by Retry-After', async () => {
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '120' }).end());
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: 503, error: null, retryAfterMs: 120_000 });
   });
