@@ -133,7 +133,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(platformAdmin, { user_id: platformAdmin.id, role_id: superAdminRole })).status).toBe(403);
   });
 
-  it('Platform users may assign custom roles also to platform users, and platform roles only to them', async () => {
+  it('Platform users can assign custom roles to platform users too, and platform roles only to platform users', async () => {
     const role = await buildRole(stack, { permissions: ['read-role'] });
     const user = await buildPlatformAdmin(stack);
     expect((await assign(platformAdmin, { user_id: user.id, role_id: role.id })).status).toBe(200);
@@ -148,7 +148,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(superAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(200);
   });
 
-  it('The last active super admin keeps the role, even when two remove each other at once', async () => {
+  it('The last active super admin keeps the role, even if two remove each other concurrently', async () => {
     const other = await buildSuperAdmin(stack);
     const suspended = await buildSuperAdmin(stack);
     await stack.patch(`/v1/users/${suspended.id}`, { status: 'suspended' }, { token: superAdmin.token });
@@ -190,7 +190,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     }
   });
 
-  it('An organization can never change the rights of platform users through its own roles that they hold', async () => {
+  it('An organization cannot change the rights of platform users by changing one of its roles that they hold', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const { body: invited } = await stack.post(
       '/v1/users/invitations',
@@ -254,7 +254,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect((await assign(second, { user_id: last.id, role_id: weak.id })).status).toBe(200);
     });
 
-    it('The permission cannot be removed from the role of the last holder of assign-role', async () => {
+    it('assign-role cannot be removed from the role of its last holder', async () => {
       const organization = await buildRole(stack, { permissions: ['assign-role', 'update-role', 'delete-permission'] });
       const { organizationId, name, id } = organization;
       const last = await buildOrganizationAdmin(stack, { organizationId, role: name });
@@ -269,7 +269,7 @@ describe('PATCH /v1/acl/assign-role', () => {
       expect(later.status).toBe(200);
     });
 
-    it('One holder of assign-role remains when two remove it from each other at once', async () => {
+    it('One holder of assign-role remains if two remove each other’s role concurrently', async () => {
       const one = await buildOrganizationAdmin(stack);
       const two = await buildOrganizationAdmin(stack, { organizationId: one.organizationId });
       const answers = await Promise.all([
@@ -288,7 +288,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   });
 
   itInFull(
-    `${pairs} pairs of admins who assign, change and delete the same role at once leave a consistent state`,
+    `${pairs} pairs of admins who concurrently assign, change and delete the same role leave a consistent state`,
     async () => {
       const two = await Promise.all([admin, buildOrganizationAdmin(stack, { organizationId: ownId })]);
       const sets = [

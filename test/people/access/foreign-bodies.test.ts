@@ -171,7 +171,7 @@ describe('Ids in bodies', () => {
     return isAsked ? [[nameOf(route), route, body]] : [];
   });
   it.each(asked)(
-    'The body of %s accepts the caller’s own id and refuses someone else’s and an unknown one as documented',
+    '%s accepts the caller’s own id in its body and refuses a foreign and an unknown one as documented',
     async (name, route, { build, fields }) => {
       const reached: string[] = [];
       const behind = await admitted(name);
@@ -267,7 +267,7 @@ describe('Ids in queries', () => {
   });
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
-    'The query of %s refuses someone else’s id or returns nothing of theirs',
+    '%s with someone else’s id in its query is refused or returns nothing of theirs',
     async (name, route) => {
       const made = await Promise.all(
         ['/v1/charitable-causes/:id', '/v1/saving-circles/:id', '/v1/documents/:id', '/v1/acl/roles/:role_id'].map(
@@ -317,7 +317,7 @@ describe('Ids in queries', () => {
     expect(withQueries.length).toBeGreaterThan(10);
   });
 
-  it('Filtering by endpoint shows a partner the deliveries of its own endpoint', async () => {
+  it('A partner can filter deliveries by its own endpoint', async () => {
     const name = 'GET /v1/partners/webhook-deliveries';
     const route = must(
       withQueries.find((each) => nameOf(each) === name),
@@ -332,7 +332,7 @@ describe('Ids in queries', () => {
 
 describe('The caller’s own ids in queries', () => {
   it.each(casesOf(['category_id', 'product_id'] as const))(
-    'Filtering by %s returns its documents and no others',
+    'A list filtered by %s returns only the documents with it',
     async (field) => {
       const [named, other] = [await documentOf(stranger), await documentOf(stranger)];
       const { body } = await stack.get(`/v1/documents?limit=100&${field}=${named[field]}`, {
@@ -345,6 +345,6 @@ describe('The caller’s own ids in queries', () => {
 });
 
 describe('The books after these tests', () => {
-  it('The books balance after requests with foreign ids, except for circles inserted as running', () =>
+  it('The ledger checks are empty after requests with foreign ids, except for circles inserted as running', () =>
     expectChecksEmptyBut(['check_circle_pots_paid_once', 'check_circle_states'], stack));
 });

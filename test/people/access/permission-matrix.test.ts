@@ -174,7 +174,7 @@ describe('The permission matrix', () => {
       },
     );
 
-    it.each(guarded)('%s accepts the right caller', async (name, route) => {
+    it.each(guarded)('%s admits a caller with the required type and permission', async (name, route) => {
       if (route.access.kind === 'allow' && route.access.role) {
         await give(permissions);
         expect(await call(route, await freshToken('platform'), callers.platform)).toBe(403);
@@ -198,7 +198,7 @@ describe('The permission matrix', () => {
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
     // The same rule applies to all routes, before their handlers.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);
-    it.each(standing)('%s lets a suspended organization read but not write', async (_, route) => {
+    it.each(standing)('%s returns 403 to users of a suspended organization', async (_, route) => {
       await give(permissions);
       const setStatus = (status: string) =>
         stack

@@ -90,7 +90,7 @@ describe('Roles', () => {
       expect((await create(platformAdmin, role({ organization_id: ownId }))).status).toBe(201);
     });
 
-    it('Creating a role as organization admin without one’s own organization_id returns 403 with the reason', async () => {
+    it('An organization admin who creates a role without their own organization_id gets 403 with the reason', async () => {
       for (const organization_id of [undefined, await buildOrganization(stack)]) {
         const { status, body } = await create(admin, role({ organization_id }));
         expect([status, body.message]).toEqual([403, 'A role cannot be created for another organization']);
@@ -164,7 +164,7 @@ describe('Roles', () => {
       expect((await elsewhere()).status).toBe(201);
     });
 
-    it('Simultaneous creations of one role name create one role', async () => {
+    it('Concurrent requests for one role name create one role', async () => {
       const name = `race_${newId()}`;
       const answers = await Promise.all(Array.from({ length: 8 }, () => createOwn({ name })));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

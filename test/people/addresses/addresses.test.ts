@@ -278,7 +278,7 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect((await change(owner, id, { city: null })).status).toBe(400);
   });
 
-  it('Platform may change any address; another user gets 404 and changes nothing', async () => {
+  it('Platform can change any address; another user gets 404, and nothing changes', async () => {
     const id = await idOf(owner);
     expect((await change(stranger, id, { city: 'Bogor' })).status).toBe(404);
     expect((await read(owner, id)).body.data.address.city).toBe('Bandung');

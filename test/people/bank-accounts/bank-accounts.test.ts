@@ -76,7 +76,7 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
 });
 
 describe('GET and DELETE /v1/bank-accounts', () => {
-  it('Users read and delete their own bank accounts; someone else’s returns 403, a missing or deleted one 404', async () => {
+  it('Users list and delete their own bank accounts; someone else’s returns 403, a missing or deleted one 404', async () => {
     const id = await idOf(owner);
     expect(await list(owner)).toContain(id);
     expect(await list(stranger)).not.toContain(id);
@@ -88,7 +88,7 @@ describe('GET and DELETE /v1/bank-accounts', () => {
     expect(await list(owner)).not.toContain(id);
   });
 
-  it('An organization’s bank accounts are open to all its admins, whoever added them, and to none of its individuals', async () => {
+  it('All admins of an organization can list and delete its bank accounts, whoever added them; its individuals cannot', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const organizationId = admin.organizationId ?? '';
     const [other, member] = await Promise.all([

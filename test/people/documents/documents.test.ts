@@ -54,7 +54,7 @@ describe('GET /v1/documents/:id (read-document)', () => {
     expect(await statusesFor([fellow, admin, platform, stranger], ask)).toEqual([200, 200, 200, 404]);
   });
 
-  it("Someone else's document and a missing one get the same answer; a malformed id returns 400", async () => {
+  it("Someone else's document and a missing one return the same response; a malformed id returns 400", async () => {
     const { id } = await uploaded();
     const [anothers, missing, malformed] = [
       await call(stranger, `/${id}`),
@@ -122,7 +122,7 @@ describe('GET /v1/documents/:id/view-url (read-document)', () => {
     expect(Buffer.from(await viewed.arrayBuffer())).toEqual(png);
   });
 
-  it('A view URL lives 15 minutes and cannot be altered to another file', async () => {
+  it('A view URL is valid for 15 minutes and only for its file', async () => {
     const { id, url } = await uploaded();
     const other = await uploaded();
     const viewUrl = new URL((await call(creator, `/${id}/view-url`)).body.view_url);

@@ -36,8 +36,8 @@ const poem =
     upload(stack, user, product, { document_type: 'poem' });
 const isTooMany = ({ status }: { status: number }) => status === 429;
 
-describe('Simultaneous uploads', () => {
-  it('Simultaneous uploads never exceed the limits of a user and of the process: an upload too many returns 429 and leaves no trace', async () => {
+describe('Concurrent uploads', () => {
+  it('Concurrent uploads never exceed the limits per user and per process: an excess upload returns 429 and leaves no trace', async () => {
     const [first, second, third] = [await build(), await build(), await build()];
     const under = [hold(first), hold(first)];
     const own = await eventually(poem(first), isTooMany);
@@ -58,7 +58,7 @@ describe('Simultaneous uploads', () => {
 });
 
 describe('The storage limit of a user', () => {
-  it('Simultaneous uploads never exceed a user’s storage limit; an upload beyond it returns 400 and leaves no trace', async () => {
+  it('Concurrent uploads never exceed a user’s storage limit: an excess upload returns 400 and leaves no trace', async () => {
     const { user, product } = await build();
     const kept = await upload(stack, user, product);
     const body = { url: kept.body.url, document_type: 'image' };

@@ -159,7 +159,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect([body.content_type, (await disposition(body.id))[1]]).toEqual([expected, expected]);
   });
 
-  it('An upload accepts a file part without a type before its fields, and with one after them', async () => {
+  it('An upload accepts the file part before its fields without a type, and after them with one', async () => {
     const content = randomBytes(300_000);
     const fields = fieldsOf(product).map((part) => ({ ...part, type: 'text/plain' }));
     const { status, body } = await send(stack, user, [{ name: 'file', fileName: 'a', content }, ...fields]);
@@ -175,7 +175,7 @@ describe('Uploads in forms that are slow to parse', () => {
     ['a file of truncated boundaries', () => [file(fill('\r\n--'))], 201],
     ['files without a name', () => Array<Part>(20_000).fill({ ...file('x'), name: '' }), 400],
     ['fields', () => Array<Part>(20_000).fill({ name: 'a', content: 'x' }), 400],
-  ])('An upload in an unusual form is answered like any other: %s', async (_, parts, expected) => {
+  ])('An upload in an unusual form gets the usual response: %s', async (_, parts, expected) => {
     expect((await send(stack, user, [...fieldsOf(product), ...parts()])).status).toBe(expected);
   });
 });

@@ -49,7 +49,7 @@ describe('Invited users', () => {
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
   const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
-  it('The page in the mail accepts an invitation without logging the browser in, because any site could submit its form', async () => {
+  it('The page linked in the mail accepts an invitation without logging the browser in: any site could submit its form', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     const body = new URLSearchParams({ token, password });
     const { status, headers } = await fetch(`${stack.url}/accept-invitation`, { method: 'POST', body });

@@ -78,7 +78,7 @@ describe('While the personal keys are unreachable', () => {
     60_000,
   );
 
-  it('A person whose key is missing is shown as unreadable, and everyone else normally', async () => {
+  it('A person whose key is missing is shown as unreadable; all others are shown as usual', async () => {
     const email = address();
     const { id } = (await stack.post('/v1/auth/signup', { name: 'Siti', email, password })).body.data;
     const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;

@@ -22,7 +22,7 @@ const signUpOrganization = (from: string) =>
 const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
 describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
-  it('Sign-ups of people and organizations from one address never exceed the limit, even at once: 429 with Retry-After', async () => {
+  it('Sign-ups of people and organizations from one address never exceed the limit, even concurrently: 429 with Retry-After', async () => {
     const from = '203.0.113.50';
     const ways = [signUp, signUpOrganization, signUp, signUpOrganization, signUp];
     expect(statusesOf(await Promise.all(ways.map((way) => way(from))))).toEqual([201, 201, 201, 429, 429]);

@@ -121,7 +121,7 @@ describe('Logging in and out', () => {
     expect(median(work.unknown) / median(work.known)).toBeLessThan(2.5);
   });
 
-  it('Logging in is never starved by many sign-ups, wherever they come from', async () => {
+  it('Many sign-ups, from whatever addresses, do not starve a login', async () => {
     const ended: string[] = [];
     const { sealer } = stack.deps;
     const signUps = Array.from({ length: 8 }, (_, n) =>
@@ -132,7 +132,7 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('login')).toBeLessThan(3);
   });
 
-  it('Signing up is never starved by many sign-ups from another address', async () => {
+  it('Many sign-ups from one address do not starve a sign-up from another', async () => {
     const ended: string[] = [];
     const attempt = (who: string, address: string) =>
       hashForSignUp(stack.deps.sealer, newId(), password, address).then(() => ended.push(who));
@@ -141,7 +141,7 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('one')).toBeLessThan(3);
   });
 
-  it('Strangers never starve a login from an address used within 30 days, however many addresses they use', async () => {
+  it('Many logins of strangers do not starve a login from an address used within 30 days', async () => {
     const [regular, home] = [await signUp(), '203.0.113.22'];
     expect((await logIn(regular.email, password, home)).status).toBe(200);
     const ended: string[] = [];
@@ -161,7 +161,7 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('regular')).toBeLessThan(15);
   });
 
-  it('A password matches in any Unicode form of the same text, and is normalized to one', async () => {
+  it('A password matches in any Unicode form of the same text, and its hash is stored in normalized form', async () => {
     const [composed, apart] = ['pässwörd-ñandú', 'pässwörd-ñandú'].map((text, index) =>
       text.normalize(index === 0 ? 'NFC' : 'NFD'),
     ) as [string, string];
@@ -214,14 +214,14 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.30')).status).toBe(200);
   });
 
-  it('Simultaneous guesses are limited like consecutive ones', async () => {
+  it('Concurrent guesses of a password are limited like consecutive ones', async () => {
     const { email } = await signUp();
     const asked = Array.from({ length: wrongGuesses + 1 }, () => logIn(email, 'wrong password', '203.0.113.35'));
     await Promise.all(asked);
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
-  itInFull('A correct password among many simultaneous guesses gets the same answer as a wrong one', async () => {
+  itInFull('A correct password among many concurrent guesses gets the same answer as a wrong one', async () => {
     const { email } = await signUp();
     const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
     // Retries attempts that time out on a busy machine.

@@ -33,7 +33,7 @@ describe('An account', () => {
   };
   const forgot = (email: string) => stack.post('/v1/auth/password/forgot', { email });
 
-  it('A forgotten password gets the same answer in the same time for known and unknown addresses; only known ones get mail', async () => {
+  it('Requesting a password reset returns the same response for known and unknown addresses, never in less than 240 ms', async () => {
     const { email } = await signUp();
     const measure = async (address: string) => {
       const since = performance.now();
@@ -48,7 +48,7 @@ describe('An account', () => {
     await awaitMail(stack, email, /kata sandi baru/);
   });
 
-  it('An account receives at most ten reset mails an hour, even for simultaneous requests', async () => {
+  it('An account receives at most ten reset mails an hour, even for concurrent requests', async () => {
     const { email } = await signUp();
     for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 12 }, () => forgot(email)));
     const written = (await mailRows(email)).filter((kind) => kind === 'reset_password').length;
@@ -156,7 +156,7 @@ describe('An account', () => {
     expect((await logIn(email)).status).toBe(200);
   });
 
-  it('At most one of two simultaneous refreshes succeeds, and none after logging out, everywhere or not', async () => {
+  it('One of two concurrent refreshes succeeds, and none after a logout from one session or from all', async () => {
     const { email } = await signUp();
     const { refresh_token } = (await logIn(email)).body.data;
     const both = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
@@ -168,7 +168,7 @@ describe('An account', () => {
     }
   });
 
-  it('An invitation is mailed to the invited address, and its token accepts, confirms and logs in', async () => {
+  it('An invitation is mailed, and accepting it with its token confirms the address and logs the user in', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };

@@ -118,7 +118,7 @@ describe('Sessions', () => {
       expect((await setPassword(person, token, password, other)).status).toBe(429);
     });
 
-    it('Two simultaneous password changes change it once', async () => {
+    it('Of two concurrent password changes only one succeeds', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       const answers = await Promise.all(

@@ -65,7 +65,7 @@ describe('Signing up', () => {
       );
     });
 
-    it('Signing up with a taken address is refused, whatever its case, even for simultaneous requests', async () => {
+    it('Signing up with a taken address is refused, whatever its case, even for concurrent requests', async () => {
       const email = address();
       const answers = await Promise.all(
         [email, email.toUpperCase(), email].map((each) =>
@@ -180,7 +180,7 @@ describe('Signing up', () => {
       expect(await count()).toBe(before);
     });
 
-    it('A guessable password of an organization’s admin is refused, naming the field', async () => {
+    it('A guessable password of an organization’s admin is refused, and the error names the field', async () => {
       const admin = { name: 'Oki', email: 'kepala@example.org', password: 'Kepala-yayasan' };
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin });
       expect([status, body.message]).toEqual([

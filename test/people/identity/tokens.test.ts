@@ -131,7 +131,7 @@ describe('Access tokens', () => {
     });
   });
 
-  it('Access tokens are accepted by cookie as well, after the Authorization header', async () => {
+  it('An access token in the cookie is accepted; the Authorization header takes precedence', async () => {
     const cookie = { cookie: `access_token=${user.token}` };
     expect((await stack.get('/v1/auth/me', { headers: cookie })).status).toBe(200);
     expect((await stack.get('/v1/auth/me', { headers: cookie, token: 'nonsense' })).status).toBe(401);
@@ -147,7 +147,7 @@ describe('Access tokens', () => {
     expect(await statusOf(other.token)).toBe(401);
   });
 
-  it('Fifty simultaneous requests each get their own user’s answer, and revoked tokens are refused', async () => {
+  it('Fifty concurrent requests each get their own user’s response, and those with revoked tokens are refused', async () => {
     const users = await Promise.all(Array.from({ length: 25 }, () => buildIndividual(stack)));
     await Promise.all(
       users.filter((_, index) => index % 5 === 0).map(({ token }) => stack.post('/v1/auth/logout', {}, { token })),
@@ -191,7 +191,7 @@ describe('Access tokens', () => {
       expect(body.keys[0].kid).toBe(id);
     });
 
-    it('Processes that start at once create one first key', async () => {
+    it('Processes that start concurrently create one first key', async () => {
       await stack.owner().execute('delete from token_signing_keys');
       const processes = Array.from({ length: 8 }, () =>
         createSigningKeys({ orm: stack.deps.orm, sealer: stack.deps.sealer, tokenTtlSeconds: 3600 }),

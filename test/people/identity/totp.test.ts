@@ -78,7 +78,7 @@ describe('A second factor', () => {
     expect(JSON.stringify(row)).not.toContain(again.body.data.secret);
   });
 
-  it('Confirming a second factor by a code returns ten recovery codes, stored as digests; a new factor then returns 400', async () => {
+  it('Confirming a second factor returns ten recovery codes, stored as digests; starting or confirming another returns 400', async () => {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data;
     const { status, body } = await person.confirm(codeOf(secret));
@@ -105,7 +105,7 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
   });
 
-  it('A code works once, even among many simultaneous logins', async () => {
+  it('A code works once, even in many concurrent logins', async () => {
     const { logIn, secret } = await secured();
     const code = codeOf(secret);
     const answers = await Promise.all(Array.from({ length: 6 }, () => logIn({ totp_code: code })));
@@ -134,13 +134,13 @@ describe('A second factor', () => {
     },
   );
 
-  it('Codes are throttled after ten wrong ones, even the right one', async () => {
+  it('After ten wrong codes even the right one returns 429', async () => {
     const { logIn, secret } = await secured();
     for (let guess = 0; guess < 10; guess += 1) expect((await logIn({ totp_code: '000000' })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
   });
 
-  it('Codes cannot be guessed from many addresses with a known password: ten wrong ones from anywhere are the limit', async () => {
+  it('At most ten wrong codes are accepted for one account, from whatever addresses', async () => {
     const person = await secured();
     const guessFrom = (address: string, more: object = { totp_code: '000000' }) =>
       stack.post(
@@ -166,7 +166,7 @@ describe('A second factor', () => {
     expect((await other.logIn({ totp_code: codeOf(other.secret).replace(/^.../, '$& ') })).status).toBe(200);
   });
 
-  it('Simultaneous guesses of codes are limited like consecutive ones', async () => {
+  it('Concurrent guesses of codes are limited like consecutive ones', async () => {
     const begun = await signUp();
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
@@ -199,7 +199,7 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: recoveryCodes[0] })).status).toBe(200);
   });
 
-  it('A second factor can be removed with a recovery code, and stays with the session when the password changes', async () => {
+  it('A second factor can be removed with a recovery code, and still counts for the session after a password change', async () => {
     const { logIn, remove, recoveryCodes, headers } = await secured();
     const { body } = await logIn({ totp_code: recoveryCodes[0] });
     const token: string = body.data.access_token;
@@ -226,7 +226,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it('A second factor does not count for a session that began with another one, even when renewed', async () => {
+  it('A new second factor does not count for a session that began with an earlier one, even when renewed', async () => {
     const person = await secured();
     const { access_token: token } = (await person.logIn({ totp_code: codeOf(person.secret) })).body.data;
     expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);

@@ -62,7 +62,7 @@ describe('Users', () => {
       ]);
     });
 
-    it('An invitation is accepted once, even by simultaneous requests', async () => {
+    it('An invitation is accepted once, even by concurrent requests', async () => {
       const { body } = await invite(admin, { user_type: 'organization' });
       const answers = await Promise.all(Array.from({ length: 5 }, () => accept(body.data.token)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
@@ -78,7 +78,7 @@ describe('Users', () => {
       expect((await accept('unknown')).status).toBe(400);
     });
 
-    it('An invitation can be repeated until accepted; this revokes the older token', async () => {
+    it('An invitation can be sent again until it is accepted, which revokes the earlier token', async () => {
       const email = address();
       const first = await invite(admin, { email, user_type: 'individual' });
       const second = await invite(admin, { email, user_type: 'individual' });
@@ -220,7 +220,7 @@ describe('Users', () => {
       expect((await setStatus(strong, user.id, 'suspended')).status).toBe(403);
     });
 
-    it('Only super admins may suspend a super admin, and no one themselves', async () => {
+    it('Only super admins can suspend a super admin, and users cannot suspend themselves', async () => {
       const other = await buildSuperAdmin(stack);
       expect((await setStatus(platformAdmin, other.id, 'suspended')).status).toBe(403);
       expect((await setStatus(superAdmin, other.id, 'suspended')).status).toBe(200);

@@ -84,7 +84,7 @@ describe('Mail to people', () => {
     }
   });
 
-  it('A stranger gets at most ten notices an hour about an account with their address, except for mails they request', async () => {
+  it('An unconfirmed address gets at most ten notices an hour, except for mails requested with it', async () => {
     const { id, email } = await signUp();
     const notices = 14;
     for (let number = 0; number < notices; number += 1) {
