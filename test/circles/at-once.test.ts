@@ -48,7 +48,7 @@ describe('Circle operations that run as one statement, whatever the number of me
     expect(await written('saving_circle_members where saving_circle_id = ?', id)).toEqual({ rows: 6, statements: 1 });
   });
 
-  it('Each report of a missing contribution, and the covers, take one statement for all members', async () => {
+  it('Reporting missing contributions, and covering them, each takes one statement for all members', async () => {
     const { id } = await halfPaid({ on_default: 'cover', guarantee_percent: 100 });
     await passTime(stack, id, onDay(3));
     for (const event of ['CONTRIBUTION_DUE', 'CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {

@@ -191,7 +191,7 @@ describe('A worker that is killed', () => {
 });
 
 describe('An API that is killed', () => {
-  it('An API killed after its commit leaves a place handed over once, a cancelled circle settled once, and a circle created', async () => {
+  it('After the API is killed, a place is handed over once, a circle is cancelled once, and a created circle exists', async () => {
     const [handed, settled, heir, platform] = await Promise.all([
       buildDailyCircle(stack, 2, { paid: 2, terms: {} }),
       buildDailyCircle(stack, 2, { paid: 1, terms: { guarantee_percent: 50 } }),

@@ -161,7 +161,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toEqual([]);
   });
 
-  it('A circle never exceeds its capacity when many join at once', async () => {
+  it('A circle never exceeds its capacity when many join concurrently', async () => {
     const { id } = await createCircle(stack, owner, { visibility: 'public', capacity: 4 });
     const crowd = await Promise.all(Array.from({ length: 12 }, () => buildIndividual(stack)));
     const answers = await Promise.all(crowd.map((person) => join(person, id)));

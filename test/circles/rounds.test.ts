@@ -28,7 +28,7 @@ const dana = 30;
 const statusesOf = async (circleId: string) => (await contributionsOf(stack, circleId)).map(({ status }) => status);
 
 describe('A contribution from a balance', () => {
-  it('A contribution from a balance completes at once, credits the holding account and records CONTRIBUTION_MADE', async () => {
+  it('A contribution from a balance is completed in the response, credits the holding account and records CONTRIBUTION_MADE', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { contribution_amount: '100000.00' });
@@ -61,7 +61,7 @@ describe('A contribution from a balance', () => {
     });
   });
 
-  it('A contribution may come from another account of the member, also through /v1/payments/balance', async () => {
+  it('A contribution can be made through /v1/payments/balance, and only from an account of the payer', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Arisan' }, { token: first.token });
@@ -84,7 +84,7 @@ describe('A contribution from a balance', () => {
 });
 
 describe('Rejected contributions', () => {
-  it('A contribution returns 404 for a missing circle, 403 for a non-member and 400 for another amount', async () => {
+  it('A contribution returns 404 for a missing circle, 403 for a non-member and 400 for a wrong amount', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '500000' });
@@ -117,7 +117,7 @@ describe('Rejected contributions', () => {
     expect(await statusesOf(id)).toEqual([]);
   });
 
-  it('A contribution returns 400 before the circle starts, between rounds and after the last round', async () => {
+  it('A contribution returns 400 before the circle starts and between rounds', async () => {
     const [first, second] = [
       await buildIndividual(stack, { balance: '900000' }),
       await buildIndividual(stack, { balance: '900000' }),
@@ -146,7 +146,7 @@ describe('Rejected contributions', () => {
     expect(await balanceOf(stack, first.accountId)).toBe('900000.0000');
   });
 
-  it('A rejected contribution names the fields of its own request or of the payment, whichever was sent', async () => {
+  it('The error about a contribution names the field of the request, as a contribution or as a payment', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { amount: '1000000.5' });
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '5' });
@@ -165,7 +165,7 @@ describe('Rejected contributions', () => {
 });
 
 describe('A contribution by the gateway', () => {
-  it('A gateway contribution is pending until paid, the guarantee with the first; then it completes, and the last one pays the pot', async () => {
+  it('A gateway contribution with its guarantee is pending until paid; the last one to complete pays the pot', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { terms: { guarantee_percent: 25 } });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { payment_id: bca });
@@ -213,7 +213,7 @@ describe('A contribution by the gateway', () => {
     expect([settled, woken]).toEqual(['PAID', [id]]);
   });
 
-  it('A declined gateway contribution becomes failed and an expired one cancelled; both may be retried', async () => {
+  it('A declined gateway contribution becomes failed and an expired one cancelled; both can be retried', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const declined = await contribute(stack, first, id, { payment_id: dana });
@@ -274,8 +274,8 @@ describe('The pot', () => {
   }, 60_000);
 });
 
-describe('Simultaneous contributions of one member', () => {
-  it('Many contributions of one member for one turn, sent at once on both rails, create one row and one debit', async () => {
+describe('Concurrent contributions of one member', () => {
+  it('Concurrent contributions of one member for one turn on both rails create one row and one debit', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const answers = await Promise.all(

@@ -85,7 +85,7 @@ describe('A circle that someone other than its creator has joined', () => {
     }
   });
 
-  it('A change and a join at the same moment are serialized: nobody joins a circle that then changes', async () => {
+  it('A concurrent change and join are serialized: nobody joins a circle that then changes', async () => {
     const [creator, ...others] = (await people(6)) as [BuiltUser, ...BuiltUser[]];
     for (const other of others) {
       const id = await opened(stack, creator, {});
