@@ -297,7 +297,7 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
     expect([(await takingBack).status, (await assigning).status]).toEqual([200, 404]);
   });
 
-  it('Assigning returns 400 for an existing manager, even in simultaneous requests, 404 for an unknown user and 403 to a manager', async () => {
+  it('Assigning a manager returns 400 for an existing one, even concurrently, 404 for an unknown user and 403 to a manager', async () => {
     const id = await buildCause(stack, creator);
     const twice = await Promise.all([assign(creator, id, stranger.id), assign(creator, id, stranger.id)]);
     expect(twice.map(({ status }) => status).sort()).toEqual([200, 400]);

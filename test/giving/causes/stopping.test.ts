@@ -148,7 +148,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     });
   });
 
-  it('A second stop, reinstating a cause that is not stopped, and both without a reason, for a missing cause or by others are refused', async () => {
+  it('A stop is refused if repeated, without a valid reason or by others; reinstating a cause that is not stopped returns 400', async () => {
     const id = await approved();
     expect((await decide(id, 'reinstate')).status).toBe(400);
     for (const body of [{}, { reason: ' ab ' }, { reason: 'x'.repeat(301) }, { reason: null }, { reason, more: 1 }]) {
@@ -163,7 +163,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect((await decide(id, 'stop')).status).toBe(400);
   });
 
-  it('Simultaneous stops of one cause have one effect', async () => {
+  it('Concurrent stops of one cause have one effect', async () => {
     const size = isFullRun() ? 50 : 12;
     const id = await approved();
     const answers = await Promise.all(Array.from({ length: size }, () => asAClient(() => decide(id, 'stop'))));
@@ -208,7 +208,7 @@ describe('A change to the approved fields of a cause', () => {
     });
   });
 
-  it('A change of approved fields leaves a stopped cause rejected, and it waits for approval when reinstated', async () => {
+  it('A stopped cause whose approved fields change stays rejected, and waits for approval once reinstated', async () => {
     const id = await approved();
     await decide(id, 'stop');
     expect(await change(id, { name: 'Other' })).toMatchObject({

@@ -96,7 +96,7 @@ describe('POST /v1/donations/allocate', () => {
     }
   });
 
-  it('An allocation with any invalid donation is refused as a whole with a 400 that names each one and the reason', async () => {
+  it('An allocation with any invalid donation is refused as a whole, and the error names each one with the reason', async () => {
     const bad = await buildBadMembers();
     const good = await openIds(2);
     const before = [await pool(), await balanceOf(stack, creator.accountId)];
@@ -110,7 +110,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await allocate(good)).status).toBe(200);
   });
 
-  it('An allocation returns 404 for an unknown donation or cause and names every one, even beside other reasons', async () => {
+  it('An allocation with an unknown donation or cause returns 404 with every error, also those of other kinds', async () => {
     const [good = ''] = await openIds(1);
     const unknown = newId();
     const alone = await allocate([good, unknown]);
@@ -157,7 +157,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await stack.post('/v1/donations/allocate/preview', {})).status).toBe(401);
   });
 
-  it('The same batch sent twice, in a row or at once, is allocated once', async () => {
+  it('The same batch sent repeatedly, one after another or concurrently, is allocated once', async () => {
     const first = await openIds(2);
     expect((await allocate(first)).status).toBe(200);
     const again = await allocate(first.toReversed());
@@ -201,7 +201,7 @@ describe('Many allocations', () => {
     : { calls: 9, batch: 50, donations: 200, causes: 3 };
 
   it(
-    `Overlapping allocations at once (${size.calls} of ${size.batch}) allocate each donation once, and refused ones leave no trace`,
+    `Concurrent overlapping allocations (${size.calls} of ${size.batch}) allocate each donation once; refused ones leave no trace`,
     async () => {
       const ids = await openIds(size.donations);
       const before = await pool();

@@ -77,7 +77,7 @@ describe('A donation to a cause from a balance', () => {
     });
   });
 
-  it('The same donation may be made repeatedly', async () => {
+  it('The same donation can be made repeatedly', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => give(stack, donor, 1000, causeId)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect((await own(donor)).total).toBe(3);
@@ -98,7 +98,7 @@ describe('A donation to a cause from a balance', () => {
     expect((await give(stack, donor, 1000, causeId)).status).toBe(201);
   });
 
-  it('Simultaneous donations are all credited, and the cause’s amount never falls', async () => {
+  it('Concurrent donations are all credited, and the cause’s amount never falls', async () => {
     const donors = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '100' })));
     const seen: number[] = [];
     const giving = Promise.all(
@@ -222,7 +222,7 @@ describe('A subscription', () => {
   const resultOf = (id: string) =>
     stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
 
-  it('A subscription pays the cause at once, can be traced, and completes when stopped', async () => {
+  it('A subscription’s first donation is made at once and can be traced, and its workflow completes when it is stopped', async () => {
     const { body } = await subscribe('1500');
     const [donation] = (await own(donor)).items;
     expect(donation).toMatchObject({ type: 'subscription', subscription_id: body.data.id, cause_id: causeId });

@@ -75,7 +75,7 @@ const opened = 'open-subscription.after';
 const chosen = (points: string[]) => (isFullRun() ? points.toReversed() : points.slice(-1));
 
 describe('A worker killed with -9', () => {
-  it('An allocation whose worker is killed with -9 at any step is completed once and answered', async () => {
+  it('An allocation whose worker is killed with -9 at any step is made once, and its request gets the result', async () => {
     const asked: Promise<{ status: number; body: { data: object } }>[] = [];
     const before = await balanceOf(stack, systemAccounts.openDonationPool);
     let given = 0;

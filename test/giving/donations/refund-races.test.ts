@@ -49,7 +49,7 @@ async function giveMany(count: number): Promise<string[]> {
   return items.map(({ id }: { id: string }) => id);
 }
 
-it(`${racers} simultaneous refunds of one donation succeed once`, async () => {
+it(`Of ${racers} concurrent refunds of one donation, one succeeds`, async () => {
   const [id = ''] = await giveMany(1);
   const answers = await Promise.all(Array.from({ length: racers }, () => refund(id)));
   expect([okays(answers), statuses(answers)]).toEqual([1, [200, 400]]);
@@ -58,7 +58,7 @@ it(`${racers} simultaneous refunds of one donation succeed once`, async () => {
 }, 120_000);
 
 itInFull(
-  `A donor’s refund and a decision’s refund of one donation at the same time succeed once`,
+  `Of a donor’s refund and a decision’s refund of one donation, sent concurrently, one succeeds`,
   async () => {
     const operators = await buildOperators(stack);
     const ids = await giveMany(5);
@@ -75,7 +75,7 @@ itInFull(
   120_000,
 );
 
-it(`${racers} simultaneous refunds and disbursements of one cause’s money pay out each rupiah once`, async () => {
+it(`${racers} concurrent refunds and disbursements of one cause’s money pay out each rupiah once`, async () => {
   const count = racers / 2;
   const asked = (await giveMany(count)).slice(0, Math.floor(count / 2));
   const bank_account_id = await addBankAccount(stack, creator);
@@ -138,7 +138,7 @@ itInFull(
 );
 
 itInFull(
-  `${racers} simultaneous refunds and allocations of open donations leave each either refunded or allocated`,
+  `${racers} concurrent refunds and allocations of open donations leave each either refunded or allocated`,
   async () => {
     const count = racers / 2;
     for (let given = 0; given < count; given++) expect((await give(stack, donor, each)).status).toBe(201);

@@ -290,7 +290,7 @@ describe('A decision refund_donation', () => {
     expect(await statusOf(second)).toBe('completed');
   });
 
-  it('A refund_donation decision counts by the time of its proposal', async () => {
+  it('The seven days for a refund_donation decision end with its proposal, not its approval', async () => {
     const id = await given(100);
     const { body } = await proposed(id);
     await withoutTriggers(stack, "update decisions set created_at = created_at - interval '2 hours' where id = ?", [

@@ -104,7 +104,7 @@ describe('POST /v1/donations/subscriptions', () => {
     expect((await stop(newId())).status).toBe(403);
   });
 
-  it('One Idempotency-Key creates one subscription with one payment; another body returns 400', async () => {
+  it('Subscriptions with the same Idempotency-Key create one with one payment; another body returns 400', async () => {
     const key = { 'idempotency-key': `subscription-${newId()}` };
     const answers = await Promise.all([1, 2, 3].map(() => subscribe({}, key)));
     const later = await subscribe({ amount: '1000.00' }, key);
@@ -122,7 +122,7 @@ describe('POST /v1/donations/subscriptions', () => {
 });
 
 describe('A double click on subscribe', () => {
-  it('A second identical subscription returns 400 and names the first, unless their keys differ', async () => {
+  it('A second identical subscription returns 400 with the id of the first, unless both have different Idempotency-Keys', async () => {
     const answers = await Promise.all([subscribe(), subscribe()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
     const [first, twin] = answers[0].status === 201 ? answers : answers.toReversed();

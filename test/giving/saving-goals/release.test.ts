@@ -64,7 +64,7 @@ describe('Releasing a saving goal', () => {
     expect((await stack.patch(`/v1/saving-goals/${goal.id}`, { name: 'Umrah' }, { token })).status).toBe(400);
   });
 
-  it(`Of ${crowd} simultaneous releases of a goal one returns 200, the others 400, and the money moves once`, async () => {
+  it(`Of ${crowd} concurrent releases of a goal one returns 200, the others 400, and the money moves once`, async () => {
     await fromBalance(400);
     const answers = await Promise.all(Array.from({ length: crowd }, () => asAClient(() => release(saver.accountId))));
     const counts = Map.groupBy(answers, ({ status }) => status);
@@ -73,7 +73,7 @@ describe('Releasing a saving goal', () => {
     expect(await moves()).toHaveLength(1);
   }, 60_000);
 
-  it('Releasing a goal loses no simultaneous contribution', async () => {
+  it('A contribution that arrives while its goal is being released is not lost', async () => {
     const [released] = await Promise.all([
       release(saver.accountId),
       ...Array.from({ length: 8 }, () => fromBalance(10)),
