@@ -42,7 +42,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('99.9999');
   });
 
-  it('A journal is posted once per business key, and a second post reports that', async () => {
+  it('A journal is posted once per business key, and posting it again returns null', async () => {
     const once = `test/once/${newId()}`;
     const to = await account();
     expect(await move(systemAccounts.gatewayClearing, to, '5', once)).not.toBeNull();
@@ -50,7 +50,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('5.0000');
   });
 
-  it('A journal is posted once per business key when many post it at once', async () => {
+  it('A journal is posted once per business key, even concurrently', async () => {
     const many = `test/many/${newId()}`;
     const to = await account();
     const posts = Array.from({ length: isFullRun() ? 50 : 15 }, () =>
@@ -60,7 +60,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('5.0000');
   });
 
-  it('A refused journal leaves its business key free', async () => {
+  it('A refused journal leaves its business key unused', async () => {
     const free = `test/free/${newId()}`;
     const [from, to] = [await account(), await account()];
     expect(await codeOf(move(from, to, '1', free))).toBe('AM001');
@@ -76,7 +76,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('0.0000');
   });
 
-  it('A balance of 10 is spent exactly ten times when more try at once', async () => {
+  it('Of concurrent journals of 1 from a balance of 10, exactly ten are posted', async () => {
     const asking = isFullRun() ? 50 : 20;
     const [from, to] = [await account(), await account()];
     await move(systemAccounts.gatewayClearing, from, '10');
@@ -87,7 +87,7 @@ describe('A journal', () => {
     expect(await balanceOf(to)).toBe('10.0000');
   });
 
-  it('Journals both ways between two accounts at once never deadlock', async () => {
+  it('Concurrent journals in both directions between two accounts never deadlock', async () => {
     const [left, right] = [await account(), await account()];
     await move(systemAccounts.gatewayClearing, left, '100');
     await move(systemAccounts.gatewayClearing, right, '100');

@@ -138,7 +138,7 @@ describe('A statement', () => {
     expect((await statement('?to=0000-01-01')).body.data).toMatchObject({ closing_balance: '0.0000', postings: [] });
   });
 
-  it('A statement that cannot be read is refused before any output, and frees its slot', async () => {
+  it('A statement that cannot be read fails before any output and frees its slot', async () => {
     for (let read = 0; read < 6; read += 1) {
       await expect(
         streamDocument(reader(owner.id), form, async function* () {
@@ -149,7 +149,7 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('Statements queue at most eighteen requests of one user, ask further ones to retry, and delay no other user', async () => {
+  it('At most eighteen statements of one user are queued; further ones return 503 with Retry-After, and other users’ run', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
       streamDocument(reader(owner.id), form, async function* () {
@@ -210,7 +210,7 @@ describe('A statement', () => {
     expect((await statement('', json, admin.token)).body.data.closing_balance).toBe('1000.0000');
   });
 
-  it('A statement of thousands of postings is read in batches, without gap or repeat, and frees its connection if the client stops reading', async () => {
+  it('A long statement is read in batches without gap or repeat, and frees its connection if the client stops reading', async () => {
     const lines = isFullRun() ? 2500 : 1100;
     const inOneStatement = 100;
     for (let first = 1; first <= lines; first += inOneStatement) {

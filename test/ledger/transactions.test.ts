@@ -160,7 +160,7 @@ describe('GET /v1/transactions', () => {
 describe('GET /v1/transactions/:id', () => {
   const read = (id: string, token = payer.token) => stack.get(`/v1/transactions/${id}`, { token });
 
-  it('A transaction is returned with every documented field and its documents', async () => {
+  it('Reading a transaction returns every documented field and its documents', async () => {
     const { status, body } = await read(paid[1] ?? '');
     expect({ status, body }).toMatchObject({ status: 200, body: { status: 'success', statusCode: 200 } });
     expect(body.data.transaction).toEqual({

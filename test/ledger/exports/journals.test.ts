@@ -143,7 +143,7 @@ describe('An export of journals', () => {
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(kept.map(({ id, balance }) => [id, balance])));
   });
 
-  it('Exports take each account from its opening to its closing balance, day after day', async () => {
+  it('An account’s opening balance and a day’s exported postings give its closing balance, day after day', async () => {
     let before = new Map<string, string>();
     for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
       const { data } = (await balances(day)).body;
@@ -166,7 +166,7 @@ describe('An export of journals', () => {
     expect(held.find(([id]: [string]) => id === account)).toEqual([account, await balanceOf(stack, account)]);
   });
 
-  it('An export’s balances are available as CSV, with the same days refused and the same access', async () => {
+  it('The export of balances is available as CSV, with the same rules for days and access as the export of journals', async () => {
     const { body: json } = await balances('2026-03-02');
     const { status, headers, body } = await balances('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -231,7 +231,7 @@ describe('An export of journals', () => {
     expect((await ofDay('0001-01-01')).body.data.rows).toEqual([]);
   });
 
-  it('An export is for platform users who may read events', async () => {
+  it('Only platform users with read-event can export journals', async () => {
     const others = [await buildIndividual(stack), await buildOrganizationAdmin(stack)];
     for (const { token } of others)
       expect((await journals('?day=2026-03-02', 'application/json', token)).status).toBe(403);

@@ -38,7 +38,7 @@ describe('A platform without seals', () => {
     expect((Date.now() / 1000 - Number(since)) / 86_400).toBeCloseTo(3, 2);
   });
 
-  itInFull('Activities that make the first seal at once start one chain', async () => {
+  itInFull('Concurrent activities that make the first seal start one chain', async () => {
     await postMany(stack, 3);
     armFailpoints('make-seal.before-row=delay');
     await Promise.all([sealAll(stack), sealAll(stack)]);
@@ -124,7 +124,7 @@ describe('Journals that commit late', () => {
     await expectIntact(stack);
   });
 
-  it('Journals of many writers under simultaneous runs are each sealed exactly once', async () => {
+  it('Journals of many writers are each sealed exactly once by concurrent runs', async () => {
     const [writers, journals, passes] = isFullRun() ? [8, 15, 4] : [6, 5, 2];
     const writing = Array.from({ length: writers }, async () => {
       const ids: string[] = [];
@@ -152,8 +152,8 @@ describe('Journals that commit late', () => {
   });
 });
 
-describe('Simultaneous sealing activities', () => {
-  itInFull('Two simultaneous activities make one seal of one run', async () => {
+describe('Concurrent sealing activities', () => {
+  itInFull('Two concurrent activities make one seal of one run', async () => {
     await postMany(stack, 3);
     const before = await countSeals(stack);
     armFailpoints('make-seal.before-row=delay');
