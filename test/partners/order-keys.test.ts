@@ -347,7 +347,7 @@ describe.each([
 });
 
 describe('Keys destroyed before a restore of the main database', () => {
-  it('A webhook encrypted under a destroyed key is parked unsent, and read without its body', async () => {
+  it('A webhook encrypted with a destroyed key is parked unsent and shown without its body', async () => {
     const { delivery } = old;
     // The main database as it was before; the keys database is unchanged.
     await withoutTriggers(

@@ -52,7 +52,7 @@ const reserved = { balance: '1000000.0000', available: '900000.0000', pending: '
 const spent = { balance: '900000.0000', available: '900000.0000', pending: '0.0000' };
 
 describe('A payout to a sandbox account', () => {
-  it('A payout to an ordinary sandbox account succeeds: the reservation is spent on one transfer of the net under the payout’s own key', async () => {
+  it('A payout to an ordinary sandbox account succeeds: the reservation is spent on one transfer of the net, with the payout’s id as idempotency key', async () => {
     const payout = await to('111111');
     const ended = await payoutWhen(partner, payout.id, 'succeeded');
     expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String), net_amount: '97500.0000' });

@@ -77,8 +77,8 @@ async function everyPayoutEnded(partner: BuiltPartner): Promise<void> {
   );
 }
 
-describe(`${racers} simultaneous payouts of 10,000`, () => {
-  it(`Simultaneous payouts against a balance for ${winners} reserve exactly ${winners}`, async () => {
+describe(`${racers} concurrent payouts of 10,000`, () => {
+  it(`Concurrent payouts from a balance for ${winners} reserve exactly ${winners}`, async () => {
     const partner = await buildPayer(stack, { available: String(winners * 10_000) });
     const { reserved, refused, truth } = await race(partner);
     expect(reserved).toBe(winners);
@@ -90,7 +90,7 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
   }, 300_000);
 
   itInFull(
-    `Simultaneous payouts against a daily limit for ${winners} reserve exactly ${winners}`,
+    `Concurrent payouts with a daily limit for ${winners} reserve exactly ${winners}`,
     async () => {
       const partner = await buildPayer(stack, { limits: { ...generous, max_daily_amount: String(winners * 10_000) } });
       const { reserved, refused, truth } = await race(partner);
@@ -103,7 +103,7 @@ describe(`${racers} simultaneous payouts of 10,000`, () => {
   );
 
   itInFull(
-    `Simultaneous payouts against an hourly count of ${winners} reserve exactly ${winners}`,
+    `Concurrent payouts with an hourly limit of ${winners} reserve exactly ${winners}`,
     async () => {
       const partner = await buildPayer(stack, { limits: { ...generous, max_hourly_count: winners } });
       const { reserved, refused, truth } = await race(partner);

@@ -28,7 +28,7 @@ const untilAllHaveEnded = () =>
   );
 const made = (answers: { status: number }[]) => answers.filter(({ status }) => status === 200).length;
 
-it(`${racers} simultaneous refunds of a tenth of one payment send exactly ten`, async () => {
+it(`Of ${racers} concurrent refunds of a tenth of one payment, exactly ten are sent`, async () => {
   const paymentId = await buildPaid(stack, partner, { amount: '100000' });
   await buildPaid(stack, partner, { amount: '1000000' });
   const answers = await Promise.all(
@@ -44,7 +44,7 @@ it(`${racers} simultaneous refunds of a tenth of one payment send exactly ten`, 
 }, 300_000);
 
 itInFull(
-  `${racers} simultaneous refunds and payouts from one balance never exceed it`,
+  `${racers} concurrent refunds and payouts from one balance never exceed it`,
   async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '100000' });
     const race = (ask: (key: string) => ReturnType<BuiltPartner['post']>) =>

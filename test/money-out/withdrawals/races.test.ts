@@ -55,9 +55,9 @@ async function race(owner: BuiltUser, accounts: string[]) {
   return told.length;
 }
 
-describe(`${racers} simultaneous withdrawals`, () => {
+describe(`${racers} concurrent withdrawals`, () => {
   itInFull(
-    `Simultaneous withdrawals with a balance for ${winners - 1} reserve exactly ${winners - 1}`,
+    `Concurrent withdrawals with a balance for ${winners - 1} reserve exactly ${winners - 1}`,
     async () => {
       const owner = await buildOwner(stack, String((winners - 1) * each));
       expect(await race(owner, [owner.accountId])).toBe(winners - 1);
@@ -66,7 +66,7 @@ describe(`${racers} simultaneous withdrawals`, () => {
     300_000,
   );
 
-  it(`Simultaneous withdrawals from two accounts with a daily limit for ${winners} reserve exactly ${winners}`, async () => {
+  it(`Concurrent withdrawals from two accounts with a daily limit for ${winners} reserve exactly ${winners}`, async () => {
     const owner = await buildOwner(stack, String(racers * each));
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: owner.token })).body.data.id;
     await fund(stack, pocket, String(racers * each));

@@ -143,7 +143,7 @@ describe('An endpoint', () => {
     expect((await list()).items).toMatchObject([{ url: elsewhere, events: ['payout.failed'], status: 'enabled' }]);
   });
 
-  it('A partner has at most ten endpoints, the operator’s included, however many are added at once', async () => {
+  it('A partner has at most ten endpoints, the operator’s included, even if they are added concurrently', async () => {
     // On a busy machine some requests may wait too long, and are retried.
     const addPatiently = () =>
       eventually(
