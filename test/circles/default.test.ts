@@ -67,7 +67,7 @@ describe('A guarantee', () => {
 });
 
 describe('A member who does not pay', () => {
-  it('A member who does not pay is reminded a day before the due date, reported overdue on it and in default after the grace period, once each', async () => {
+  it('A member who does not pay is reminded a day before the due date, reported overdue on it, and in default after the grace period, once each', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { grace_days: 2, on_default: 'wait' });
     await pay(id, members[0]);
     const twice = async (days: number) => {
@@ -227,7 +227,7 @@ describe('Under `winner_first`', () => {
     expect(await balances([first, second])).toEqual([200_000, 900_000]);
   });
 
-  it('Under `winner_first`, members must join by themselves and consent', async () => {
+  it('Under `winner_first`, the creator cannot add members: they must join by themselves', async () => {
     const creator = await buildIndividual(stack);
     const { id } = await begun(stack, 2, { on_default: 'winner_first' });
     expect((await addMembers(stack, creator, id, [creator])).status).toBe(403);

@@ -82,7 +82,7 @@ describe('A replacement', () => {
     });
   });
 
-  it('A replacement proposed by the creator also needs the leaving member’s consent, and a later proposal withdraws it', async () => {
+  it('A replacement proposed by the creator also needs the leaving member’s consent, and is withdrawn by a later proposal', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -100,7 +100,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
   });
 
-  it('An open replacement is shown to those who must consent, whoever proposed it, and to platform', async () => {
+  it('An open replacement is shown to the creator, the leaving and the new member, and platform', async () => {
     const { id, members, memberIds } = await begun(stack, 3, {});
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);

@@ -142,7 +142,7 @@ describe('GET /v1/saving-circles/:id', () => {
     expect(mobile.body.saving_circle).toEqual(stored);
   });
 
-  it('A public circle never shows strangers whose accounts belong to it or who has not paid', async () => {
+  it('A public circle does not show strangers its accounts or who has not paid', async () => {
     const { id, members, creator } = await buildActiveCircle(stack, 2, { visibility: 'public' });
     await contribute(stack, members[0] as BuiltUser, id);
     const { status, body } = await stack.get(`${path}/${id}`, { token: stranger.token });

@@ -75,7 +75,7 @@ describe('A circle that someone other than its creator has joined', () => {
     expect((await patch(creator, id, { current_turn: 1 })).status).toBe(200);
   });
 
-  it('The database also rejects a change of what others have joined', async () => {
+  it('The database rejects a change to the terms that others have joined', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(other, id)).status).toBe(201);

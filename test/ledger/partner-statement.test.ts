@@ -63,7 +63,7 @@ describe("The statement of a partner's account", () => {
     );
   });
 
-  it('A statement of any other account has no such columns', async () => {
+  it('The statement of an account that is not a partner’s has no columns for payments, payouts and payees', async () => {
     const owner = await buildIndividual(stack, { balance: '1000' });
     const [posting] = (await statement(owner.accountId)).body.data.postings;
     expect(Object.keys(posting)).toEqual(['created_at', 'amount', 'running_balance', 'journal_id', 'kind']);

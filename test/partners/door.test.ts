@@ -532,7 +532,7 @@ describe('Keys that may manage keys', () => {
     expect(errorOf(again)).toEqual([409, 'KEY_ALREADY_ROTATED']);
   });
 
-  it('A partner cannot rotate a key without that permission', async () => {
+  it('A partner cannot rotate a key that may not manage keys', async () => {
     const own = await buildPartner(stack, { permissions: ['collect-payment', 'read-gateway', 'request-payout'] });
     expect(errorOf(await own.post('/keys/rotate', {}, null))).toEqual([403, 'AUTH_PERMISSION_DENIED']);
   });

@@ -39,7 +39,7 @@ describe('The sliding window', () => {
     }
   });
 
-  it('The rate limit does not apply to other paths', async () => {
+  it('The partners’ rate limit does not apply to paths outside /v1/partners', async () => {
     const middleware = limitPartnerRate(1, () => 0);
     for (let call = 0; call < 3; call += 1) {
       const { ctx, headers } = knock('/v1/partner-accounts');

@@ -141,7 +141,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED', 'RESOURCE_UPDATED']);
   });
 
-  it('Changing a cause returns 403 to everyone else, even platform, 404 for an unknown cause and 400 for a malformed id', async () => {
+  it('Changing a cause returns 403 to all but its creator and managers, even platform; 404 if unknown and 400 if malformed', async () => {
     const id = await buildCause(stack, creator);
     for (const user of [stranger, admin, platform, superAdmin]) {
       expect((await change(user, id, { name: 'New' })).status).toBe(403);
@@ -193,7 +193,7 @@ describe('PATCH /v1/charitable-causes/:id/approve', () => {
     expect((await eventsOf(id)).slice(0, 2)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED']);
   });
 
-  it('Approving a cause returns 403 to everyone else, 404 for an unknown cause and 400 for a deactivated one', async () => {
+  it('Approving a cause returns 403 to all but a super admin, 404 for an unknown cause and 400 for a deactivated one', async () => {
     const id = await buildCause(stack, creator);
     for (const user of [creator, admin, platform]) expect((await approve(user, id)).status).toBe(403);
     expect((await approve(superAdmin, newId())).status).toBe(404);

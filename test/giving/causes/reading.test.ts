@@ -105,7 +105,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, foreign)).toEqual(['foreign', 'foreignActive']);
   });
 
-  it('Listing by user_id is for oneself, users of one’s organization, and platform for anyone (403 otherwise)', async () => {
+  it('Causes can be listed by the user_id of oneself or of a user of one’s organization, by platform of anyone (403 otherwise)', async () => {
     expect(await listed(person, `?user_id=${person.id}`)).toEqual(['mine']);
     expect(await listed(person, `?user_id=${other.id}`)).toBe(403);
     expect(await listed(admin, `?user_id=${member.id}`)).toEqual([]);
@@ -114,7 +114,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, `?user_id=${other.id}`)).toEqual(['theirs']);
   });
 
-  it('Listing by account_id is for one’s own accounts, the organization’s, and platform for any (403 otherwise)', async () => {
+  it('Causes can be listed by the account_id of oneself or of one’s organization, by platform of anyone (403 otherwise)', async () => {
     expect(await listed(person, `?account_id=${person.accountId}`)).toEqual(['mine']);
     expect(await listed(person, `?account_id=${other.accountId}`)).toBe(403);
     expect(await listed(admin, `?account_id=${admin.accountId}`)).toEqual(['ours', 'oursActive']);
@@ -164,7 +164,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     }
   });
 
-  it('Any other cause is readable by its creator, managers, organization admins and platform only (403 otherwise)', async () => {
+  it('A cause that is not active is readable only by its creator, managers, organization admins and platform (403 otherwise)', async () => {
     expect((await read(person, made.mine)).status).toBe(200);
     expect((await read(platform, made.mine)).status).toBe(200);
     expect((await read(admin, made.ours)).status).toBe(200);

@@ -133,7 +133,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect(await currentAmountOf(stack, creator, id)).toBe(1000);
   });
 
-  it('No one else can undo a stop, by status, deactivation or approval', async () => {
+  it('A stop cannot be undone by a change of status, a deactivation or an approval', async () => {
     const id = await approved();
     await decide(id, 'stop');
     for (const status of ['active', 'pending', 'cancelled']) {

@@ -196,7 +196,7 @@ describe('Refused refunds of donations', () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('1000000.0000');
   });
 
-  it('A donation cannot be refunded from seven days after the payment on, and can a minute before', async () => {
+  it('A donation can be refunded only until seven days after the payment', async () => {
     const age = (id: string, interval: string) =>
       withoutTriggers(
         stack,
@@ -211,7 +211,7 @@ describe('Refused refunds of donations', () => {
     expect((await refund(second)).status).toBe(200);
   });
 
-  it('Only the donor may refund a donation directly; platform proposes a refund', async () => {
+  it('Only the donor can refund a donation directly', async () => {
     const id = await given(100);
     const others = [await buildIndividual(stack), creator, superAdmin, await buildPlatformAdmin(stack)];
     for (const other of others) expect((await refund(id, other)).status).toBe(403);
@@ -272,7 +272,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, decisionId)).status).toBe(400);
   });
 
-  it('A refund_donation decision lapses if the donor was faster, and is refused if the cause has disbursed since', async () => {
+  it('A refund_donation decision lapses if the donor has refunded meanwhile, and is refused if the cause has disbursed since', async () => {
     const [first, second] = [await given(100_000), await given(100_000)];
     const [one, two] = [await proposed(first), await proposed(second)];
     expect((await refund(first)).status).toBe(200);

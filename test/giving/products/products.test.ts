@@ -101,7 +101,7 @@ describe('A product', () => {
     },
   );
 
-  it('A product of another kind has no documents', async () => {
+  it('A takaful product has no documents', async () => {
     const { body } = await create({ kind: 'takaful_tabaru' });
     const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token: reader.token });
     expect(one.data.documents).toEqual([]);

@@ -122,7 +122,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
   }
 
-  it('A cancellation takes effect after its worker died before requesting the instrument, and at the provider too after a worker died with the instrument created but not stored', async () => {
+  it('A cancellation takes effect although its worker died before requesting the instrument, or before storing it', async () => {
     const ids: string[] = [];
     for (const point of [kind.made, kind.opened]) {
       await stack.holdAt(point, async () => ids.push(await begin()));

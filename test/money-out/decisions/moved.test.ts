@@ -55,7 +55,7 @@ const sweep = () =>
   });
 
 describe('A pending decision', () => {
-  it('A pending decision lapses when its approver is suspended before it is executed', async () => {
+  it('An approved decision lapses if its approver is suspended before it is executed', async () => {
     const payoutId = await resting();
     const theirs = await buildOperators(stack);
     const evidence = { provider: { says: 'not known' }, books: {} };
@@ -82,7 +82,7 @@ describe('A pending decision', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
-  it('The database also refuses to execute a decision whose approver is suspended', async () => {
+  it('The database refuses to execute a decision whose approver is suspended', async () => {
     const payoutId = await resting();
     const theirs = await buildOperators(stack);
     await plantDecision(stack, theirs, about(payoutId));

@@ -98,7 +98,7 @@ describe('Decisions before any request to the provider', () => {
   );
 });
 
-it('The database also rejects the success of a payout that was never requested', async () => {
+it('The database rejects the success of a payout that was never requested', async () => {
   const partner = await buildPayer(stack);
   stack.arm('send-transfer.before=hold');
   const { id } = await pay(partner);

@@ -62,7 +62,7 @@ describe('Categories of documents', () => {
     expect(await eventsOf(stack, category.id)).toHaveLength(2);
   });
 
-  it('Changing categories returns 403 to everyone else, 400 for a taken name and 404 for an unknown category', async () => {
+  it('Creating or renaming a category returns 403 to all but platform, 400 for a taken name and 404 for an unknown id', async () => {
     const category = await make();
     const other = await make();
     for (const by of [creator, admin]) {
@@ -97,7 +97,7 @@ describe('Categories of documents', () => {
     expect(await filtered(two.id)).toEqual([registered.id]);
   });
 
-  it('An upload with an unknown category returns 400 and leaves no trace', async () => {
+  it('An upload, registration or change with an unknown category returns 400 and stores nothing', async () => {
     const before = await keysOf(stack, creator.organizationId ?? '');
     const unknown = newId();
     const document = await uploaded();

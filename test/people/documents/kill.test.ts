@@ -82,7 +82,7 @@ describe('Memory', () => {
   const canMeasure = process.platform === 'linux' ? itInFull : it.skip;
 
   canMeasure(
-    'The API’s memory does not grow with uploads: four files of 50 MB at once, repeatedly',
+    'The API’s memory does not grow with repeated rounds of four concurrent uploads of 50 MB',
     async () => {
       // A new process first grows by the code that it loads.
       for (let warm = 0; warm < 20; warm += 1) await upload(stack, user, product);

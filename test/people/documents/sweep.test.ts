@@ -64,7 +64,7 @@ describe('The sweep of uploads', () => {
   });
 
   it.each(['before-put', 'after-put'])(
-    'The sweep wins over an upload %s, before its transaction: the upload is refused and leaves no trace',
+    'An upload swept %s and before its transaction returns 503 and leaves no trace',
     async (point) => {
       armFailpoints(`store-document.${point}=hold`);
       const uploading = upload(stack, user, product);
@@ -76,7 +76,7 @@ describe('The sweep of uploads', () => {
     },
   );
 
-  it('The sweep is never held up by an upload that cannot be removed', async () => {
+  it('An upload that cannot be removed does not keep the sweep from removing others', async () => {
     const [broken, sound] = [newId(), newId()];
     const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
     await stack.owner().execute(
@@ -89,7 +89,7 @@ describe('The sweep of uploads', () => {
     await stack.owner().execute('delete from document_uploads where id = ?', [broken]);
   });
 
-  it('The sweep waits for an upload in its transaction and loses: object and row stay', async () => {
+  it('The sweep waits for an upload that is in its transaction, and keeps its object and row', async () => {
     armFailpoints('store-document.before-commit=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting, free }) => waiting === 1 && free === 0);

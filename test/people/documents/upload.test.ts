@@ -159,7 +159,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect([body.content_type, (await disposition(body.id))[1]]).toEqual([expected, expected]);
   });
 
-  it('An upload accepts the file part before its fields without a type, and after them with one', async () => {
+  it('An upload accepts a file part without a type and before the fields, and fields with a type', async () => {
     const content = randomBytes(300_000);
     const fields = fieldsOf(product).map((part) => ({ ...part, type: 'text/plain' }));
     const { status, body } = await send(stack, user, [{ name: 'file', fileName: 'a', content }, ...fields]);
