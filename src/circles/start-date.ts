@@ -29,8 +29,8 @@ export function readStartDate(text: string, now: Date): Beginning {
 }
 
 /**
- * Returns until when a circle with too few members waits: its start or, if it was set to start on the day of the
- * request, the end of that day (UTC+7), in which case `starts_at` is after `start_date`.
+ * Returns the time until which a circle with too few members waits: its start or, if it was set to start on the day of
+ * the request, the end of that day (UTC+7), in which case `starts_at` is after `start_date`.
  */
 export function lastHourForMembers({ start_date, starts_at }: Beginning): Date {
   const asked = bareDay.test(start_date) ? startOfWesternIndonesiaDay(start_date) : new Date(start_date);

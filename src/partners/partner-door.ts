@@ -76,7 +76,7 @@ export function createPartnerDoor(sealer: Sealer): NonNullable<Doors['partner']>
     const place = `${partner.partnerId}/${keyHash}`;
     for (let twin = running.get(place); twin !== undefined; twin = running.get(place)) {
       if (twin.fingerprint === fingerprint) return asReplay(await twin.outcome);
-      // Wait for another request under the same key: if it is refused, the key is free again.
+      // Wait for another request with the same key: if it is refused, the key is free again.
       await twin.outcome.catch(() => undefined);
     }
     const outcome = answerOnce(
@@ -131,7 +131,7 @@ type IdempotentCaller = Omit<PartnerCaller, 'idempotency'> & {
 };
 
 /**
- * Answers a request under its key once. `closed`: why nothing new may be created; accepted requests still continue, and
+ * Answers a request with its key once. `closed`: why nothing new may be created; accepted requests still continue, and
  * their keys still return responses.
  */
 async function answerOnce(

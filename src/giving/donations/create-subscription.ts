@@ -41,7 +41,7 @@ const firstPaymentWaitMs = budgets.requests.firstSubscriptionPayment;
 
 export interface CreatedSubscription {
   subscription: Subscription;
-  /** Whether an earlier request under the same key created it. */
+  /** Whether an earlier request with the same key created it. */
   isRepeated: boolean;
 }
 
@@ -87,7 +87,7 @@ export async function createSubscription(
       start: (stamped) => workflows.startDonationSubscription({ subscriptionId, opening: stamped }, firstPaymentWaitMs),
     },
   );
-  // A request that joined another under the same key gets the same subscription if the bodies match.
+  // A request that joined another with the same key gets the same subscription if the bodies match.
   refuseReusedKey(opening, subscription);
   return { subscription, isRepeated: existing !== null };
 }

@@ -92,7 +92,7 @@ async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Prom
   refuse('REQUEST_INVALID', complaint, { field: 'cause_id' });
 }
 
-/** Throws IDEMPOTENCY_KEY_REUSED if the subscription under this key differs from the request. */
+/** Throws IDEMPOTENCY_KEY_REUSED if the subscription with this key differs from the request. */
 export function refuseReusedKey(opening: SubscriptionOpening, subscription: Subscription): void {
   const isThat =
     opening.userId === subscription.user_id &&

@@ -2,8 +2,8 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { collectRow, gauge, type Metrics } from '../../platform/metrics/metrics.ts';
 
 /**
- * Creates the gauges of the seals, read at each scrape: until when journals are sealed, and when the last seal was
- * made.
+ * Creates the gauges of the seals, read at each scrape: the time up to which all journals are sealed, and the time of
+ * the last seal.
  */
 export function measureSeals(metrics: Metrics, orm: MikroORM): void {
   const until = gauge(

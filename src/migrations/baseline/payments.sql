@@ -182,11 +182,11 @@ end $$;
  * transaction row and event. p_targets are their targets, in the order of the payments. Returns the outcome of each
  * payment by its place (from 1); only a payment that is 'paid' has changed anything:
  * - 'paid', with the new balance;
- * - 'replayed': it was paid before, under its key or with its id;
- * - 'refused', with the refusal. A payment refused under its key (by the request's number) stays refused;
+ * - 'replayed': it was paid before, with its key or id;
+ * - 'refused', with the refusal. A payment refused with its key (by the request's number) stays refused;
  * - 'busy': its target, source, payer or their organization is locked by another transaction, which is not waited for;
  *   or another of these payments has the same source or key, or pays into the source; or a later request with
- *   another body was refused under its key.
+ *   another body was refused with its key.
  *
  * Only the holder of a key is waited for, for at most lock_timeout; p_lock_ms sets it for the transaction. A caller
  * that wants to wait for a source or a target locks it first in the same transaction.

@@ -55,7 +55,7 @@ export async function createPartnerPayment(
       },
     ));
   const { payment } = found;
-  // The start may have joined another request's payment under the same key, which this request must not return.
+  // The start may have joined another request's payment with the same key, which this request must not return.
   if (!payment.payment_code) await findUnderKey(em.fork(), { partnerId, ...idempotency });
   if (payment.status === 'PENDING') {
     refuse('PROVIDER_INDETERMINATE', 'The provider has not answered yet: poll, or retry under the same key', {

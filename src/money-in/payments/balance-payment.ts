@@ -30,7 +30,7 @@ export interface BalancePayment {
 export interface NumberedKey {
   keyHash: string;
   fingerprint: string;
-  /** Orders the request among the refusals under its key: a whole number, drawn before any check. */
+  /** Orders the request among the refusals with its key: a whole number, drawn before any check. */
   number: string;
 }
 
@@ -107,7 +107,7 @@ export interface PaidAmount {
   balance: Money;
 }
 
-/** The payment made now, or earlier under the same key or id if `replayed`. */
+/** The payment made now, or earlier with the same key or id if `replayed`. */
 export interface Paid {
   replayed: boolean;
   made?: PaidAmount;

@@ -72,7 +72,7 @@ export async function payByGateway(
   const { order } = found;
   // If the order had its instrument, its payer declined it later: return it unchanged.
   if (order.status === 'FAILED' && !order.provider_payment_request_id) {
-    // The start may have joined another request's order under the same key, which this request must not return.
+    // The start may have joined another request's order with the same key, which this request must not return.
     if (claim !== null) await findFirstAnswer(em.fork(), claim);
     refuse('PROVIDER_REFUSED', `The provider refused the payment: ${order.failure_code ?? 'no reason given'}`);
   }

@@ -95,7 +95,7 @@ async function announce(paid: Paid): Promise<Paid> {
   return paid;
 }
 
-/** Group commit of a handler's concurrent payments; a group never has two payments from one source or under one key. */
+/** Group commit of a handler's concurrent payments; a group never has two payments from one source or with one key. */
 export function createPayTogether(orm: MikroORM): PayTogether {
   // Run outside any request context, which would otherwise stay that of the first request.
   const asNobody = AsyncLocalStorage.snapshot();

@@ -21,7 +21,7 @@ export interface PayoutCreation {
 
 /**
  * Creates a payout and waits until its money is reserved. Throws FUNDS_* if the partner may not pay it out, and
- * SERVICE_UNAVAILABLE if nothing was reserved in time: for two minutes, a retry under the same key joins a payout that
+ * SERVICE_UNAVAILABLE if nothing was reserved in time: for two minutes, a retry with the same key joins a payout that
  * may still start.
  */
 export async function createPayout(

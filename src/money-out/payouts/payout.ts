@@ -126,7 +126,7 @@ export type ProviderReport = (
   | { said: 'refused'; failureCode: string }
   /** The request was refused but was not the first: that proves nothing about earlier requests. */
   | { said: 'repeat refused'; failureCode: string }
-  /** The request provably had no effect: it may be sent again under the same key, as if for the first time. */
+  /** The request provably had no effect: it may be sent again with the same key, as if for the first time. */
   | ({ said: 'unsent' } & Rest)
   /** The provider, asked by reference, does not know the transfer, which may still appear: no proof of failure. */
   | {

@@ -58,7 +58,7 @@ export async function createWithdrawal(
       start: (opening, waitMs) => ports.workflows.startWithdrawal(id, opening, waitMs),
     },
   );
-  // The start may have joined another request's withdrawal under the same key; then the response is a replay.
+  // The start may have joined another request's withdrawal with the same key; then the response is a replay.
   const replayed = found.payout.request_id !== requestId;
   const answer = { ...answerWithdrawal(found), replayed };
   return claim ? { ...(await keepFirstAnswer(em.fork(), claim, answer)), replayed } : answer;

@@ -256,7 +256,7 @@ export interface Gateways {
   readBalance(options?: CallOptions): Promise<Money>;
 }
 
-/** The outcome of a call is unknown: look it up by reference, never send it under another key. */
+/** The outcome of a call is unknown: look it up by reference, never send it with another key. */
 export class ProviderUnknown extends Error {
   override readonly name = 'ProviderUnknown';
   readonly code = 'PROVIDER_UNKNOWN';

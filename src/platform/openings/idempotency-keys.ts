@@ -123,10 +123,10 @@ export const answerOf = (kept: KeyRow | null): SentAnswer | null =>
     ? null
     : { status: kept.answer_status, body: kept.answer_body, replayed: true };
 
-/** Returns the first response under this key, or null. Throws when the key belongs to another request. */
+/** Returns the first response stored for this key, or null. Throws when the key belongs to another request. */
 export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<SentAnswer | null> =>
   answerOf(await findUnderKey(em, claim));
 
-/** Returns the first response under this key, storing this one if there is none. Throws for another request's key. */
+/** Returns the first response for this key, storing this one if there is none. Throws for another request's key. */
 export const keepFirstAnswer = async (em: EntityManager, claim: KeyClaim, answer: SentAnswer): Promise<SentAnswer> =>
   (await keepAnswer(em, claim, answer)) ? answer : ((await findFirstAnswer(em, claim)) ?? answer);

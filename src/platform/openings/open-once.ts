@@ -61,7 +61,7 @@ const ofThis = `fingerprint = ?, resource_id = ?, kind = ?, decided_at = clock_t
   where owner_id = ? and key_hash = ?`;
 const thisOf = (asked: Asked) => [asked.claim?.fingerprint ?? '', asked.resourceId, asked.kind, ...rowOf(asked)];
 
-/** Locks the request's row until the transaction ends: no other attempt, refusal, or request under its key proceeds. */
+/** Locks the request's row until the transaction ends: no other attempt, refusal, or request with its key proceeds. */
 async function lockRequest(
   tx: EntityManager,
   asked: Asked,

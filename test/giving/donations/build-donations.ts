@@ -19,7 +19,7 @@ const amountOfEach = 1000;
 /** Payments per transaction; a balance that one transaction changes more often becomes slow to read. */
 const perStatement = 250;
 
-/** Creates open donations of IDR 1,000 each, many at once, with the functions that payments call. Returns their ids. */
+/** Creates open donations of IDR 1,000 each, many concurrently, with the functions that payments call. Returns their ids. */
 export async function buildOpenDonations(stack: BuildPlace, donor: BuiltUser, count: number): Promise<string[]> {
   await fund(stack, donor.accountId, String(count * amountOfEach));
   const ids: string[] = [];

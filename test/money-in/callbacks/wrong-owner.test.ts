@@ -104,7 +104,7 @@ describe('A payment of an open order whose callback names another owner', () => 
     ['nobody, another amount and another status', async () => ({ id: randomUUID() }), { amount: 1, status: 'FAILED' }],
     ['nobody, and that the payment failed', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
   ];
-  // The test of a case with an owner covers money whose callback names nobody.
+  // The test of a case of money that has an owner covers callbacks with an unknown reference.
   const standing = ['something that is not an id', 'another order that is open', 'nobody, and that the payment failed'];
   it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
     'A payment whose callback names %s settles its own order',

@@ -6,7 +6,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A workflow gets two signals at once: the payer cancels, and the provider reports the money. */
+/** A workflow gets two concurrent signals: the payer cancels, and the provider reports the money. */
 let stack: Stack;
 let payer: BuiltUser;
 let partner: BuiltPartner;

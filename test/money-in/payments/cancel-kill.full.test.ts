@@ -26,7 +26,7 @@ interface Kind {
   opened: string;
   made: string;
   settled: string;
-  /** Sends the request under a key; new rows identify what was created. */
+  /** Sends the request with a key; new rows identify what was created. */
   ask(key: string): Promise<HttpAnswer>;
   cancel(id: string): Promise<{ status: number }>;
   /** The answer to a cancellation that arrives after the payment. */

@@ -142,7 +142,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
-      // Nobody waits for the answer, which takes until the request times out.
+      // Do not wait for the response, which arrives only when the request times out.
       stack.post('/v1/payments/gateway', body, { token: payer.token }).catch(() => undefined);
       const [row] = await eventually(
         () => stack.em().execute<{ id: string }[]>('select id from payment_orders where nominal = 20001'),

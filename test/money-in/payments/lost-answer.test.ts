@@ -147,7 +147,7 @@ const untilQuiet = () =>
     30_000,
   );
 
-/** Sends the requests at once and holds back their statements until all are answered; then sends the statements. */
+/** Sends the requests concurrently and holds back their statements until all are answered; then sends the statements. */
 async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAnswer[]> {
   await reconnect(must(asked[0], 'a request was given')[0].payer);
   const { database } = stack.lines.api;
@@ -171,7 +171,7 @@ async function expectNotMade(request: BalanceRequest, answer: HttpAnswer): Promi
   expect((await ask(request)).status).toBe(201);
   expect(await readPaid(stack, request)).toEqual({ ...wholly, keys: 0 });
 }
-/** Checks that the request had no effect until it is repeated under its key. */
+/** Checks that the request had no effect until it is repeated with its key. */
 async function expectMadeWhenRepeated(request: BalanceRequest, key: string, answer: HttpAnswer): Promise<void> {
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
   expect(answer.body.message).toContain('Idempotency-Key');

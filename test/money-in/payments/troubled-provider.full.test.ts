@@ -7,8 +7,9 @@ import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** This many top-ups and payouts each, all at once; and as many partners' payments, whose requests wait longest. */
+/** The number of concurrent top-ups, and of concurrent payouts. */
 const count = isFullRun() ? 100 : 8;
+/** The number of concurrent partners' payments; fewer, because their requests wait longest. */
 const collections = 8;
 const amount = 10_000;
 

@@ -94,7 +94,7 @@ const lastPayments: [name: string, balance: string, build: (payer: BuiltUser) =>
   ],
 ];
 
-/** Sends the same request many times at once: all get the same answer, which matches the books. */
+/** Sends the same request many times concurrently: all get the same answer, which matches the books. */
 async function sendTwins(payer: BuiltUser, request: Request, before: string): Promise<void> {
   const key = freshKey();
   const answers = await Promise.all(Array.from({ length: twins }, () => ask(request, payer, key)));

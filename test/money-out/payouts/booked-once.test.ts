@@ -285,7 +285,7 @@ it('A failed payout that the provider sent with the wrong amount is booked at th
 }, 120_000);
 
 describe('After a restore to before a payout was created', () => {
-  /** The payout created under this key, which now exists only at the provider. */
+  /** The payout created with this key, which now exists only at the provider. */
   async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
     const { id } = await pay(partner, {}, key);
     await payoutWhen(partner, id, 'succeeded');

@@ -110,7 +110,7 @@ export async function buildUnknownPayout(
 }
 
 /**
- * Creates this many unknown payouts at once, because each mostly waits. Each call of the result returns the next, and
+ * Creates this many unknown payouts concurrently, because each mostly waits. Each call of the result returns the next, and
  * creates another if none is left.
  */
 export async function buildUnknownPayouts(

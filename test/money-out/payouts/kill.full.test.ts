@@ -38,7 +38,7 @@ const callbackFaults = {
 type CallbackFault = keyof typeof callbackFaults;
 const faults = Object.keys(callbackFaults) as CallbackFault[];
 
-/** Asks until the answer is 200, like a client that retries under its key. */
+/** Sends the request until it returns 200, like a client that retries with its key. */
 async function payWithPatience(partner: BuiltPartner, digits: string): Promise<string> {
   const key = freshKey();
   const answer = await eventually(

@@ -46,7 +46,7 @@ beforeAll(async () => {
   operators = await buildOperators(stack);
   operator = operators.proposer;
   owner = await buildOwner(stack);
-  // All at once, because each takes until the provider call times out.
+  // Concurrently, because each takes until the provider call times out.
   [unknown, another] = [(await to('900004')).id, (await to('900004')).id];
   unknownWithdrawal = (await withdraw(stack, owner, { digits: '900004' })).id;
 }, 60_000);

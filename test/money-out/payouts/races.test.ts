@@ -26,7 +26,7 @@ interface Race {
   refused: { code: string; details: { limit?: string } }[];
 }
 
-/** Requests a payout of the minimum amount, always under the same key. */
+/** Requests a payout of the minimum amount, always with the same key. */
 async function payAsAClient(partner: BuiltPartner): Promise<HttpAnswer & { id: string }> {
   const key = freshKey();
   const answer = await asAKeyedClient(() => partner.post('/payouts', payoutBody({ amount: '10000' }), key));
@@ -40,7 +40,7 @@ async function expectToldTheTruth(partner: BuiltPartner, answers: { status: numb
   expect(rows.map(({ id }) => id).sort()).toEqual(told.map(({ id }) => id).sort());
 }
 
-/** Sends all at once while reading the balance; every reading must be consistent. */
+/** Sends all concurrently while reading the balance; every reading must be consistent. */
 async function race(partner: BuiltPartner): Promise<Race> {
   let racing = true;
   const watching = (async () => {

@@ -12,7 +12,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.t
 import { addBankAccount, buildOwner, someKey, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import { buildPayer, payoutBody, payoutWhen, readBalance, transfersOf } from './build-payouts.ts';
 
-/** Clients that request the same payout at once, each through another API. */
+/** Clients that request the same payout concurrently, at two APIs in turn. */
 let stack: Stack;
 /** A second API process: it shares only the database and Temporal with the first. */
 let second: Part;

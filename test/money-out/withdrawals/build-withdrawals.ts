@@ -20,7 +20,7 @@ export async function addBankAccount(stack: PayoutPlace, { token }: BuiltUser, l
   return answer.body.data.id;
 }
 
-/** Requests a withdrawal from the caller's account, under a key if one is given. */
+/** Requests a withdrawal from the caller's account, with a key if one is given. */
 export const ask = (
   stack: PayoutPlace,
   { token, accountId }: Pick<BuiltUser, 'token' | 'accountId'>,

@@ -28,7 +28,7 @@ afterEach(async () => {
   await setFaults(stack, {});
 });
 
-/** A client that retries under its key until it gets a 201. */
+/** A client that retries with its key until it gets a 201. */
 async function withdrawWithPatience(digits: string): Promise<string> {
   const key = someKey();
   const bank_account_id = await addBankAccount(stack, owner, digits);

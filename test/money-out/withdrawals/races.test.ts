@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** Withdraws from each account in turn, all at once, each under one key across its retries. */
+/** Withdraws from each account in turn, concurrently, each with one key across its retries. */
 async function race(owner: BuiltUser, accounts: string[]) {
   const bank_account_id = await addBankAccount(stack, owner);
   const answers = await whileBurning(() =>

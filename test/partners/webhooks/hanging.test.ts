@@ -6,7 +6,7 @@ import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** More webhooks than a worker sends at once. */
+/** More webhooks than a worker sends concurrently. */
 const many = 120;
 
 let stack: Stack;

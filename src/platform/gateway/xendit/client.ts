@@ -82,7 +82,7 @@ function createClient({ secretKey, url }: ClientSettings, fetchApi: ReturnType<t
  */
 const indefiniteStatuses = new Set([408, 409, 425, 429]);
 
-/** Codes meaning that something already exists under this key or reference, whatever the status. */
+/** Codes meaning that something already exists with this key or reference, whatever the status. */
 const duplicateCodes = new Set([
   'DUPLICATE_ERROR',
   'DUPLICATE_REFERENCE',
