@@ -125,7 +125,7 @@ describe('A standing order', () => {
     expect(ended).toMatchObject({ status: 200, body: { data: without } });
   });
 
-  it('A standing order debits only the amount that it names', async () => {
+  it('A standing order debits nothing if the amount was raised after it was set', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(creator, id)).status).toBe(201);
@@ -142,7 +142,7 @@ describe('A standing order', () => {
   it.each([
     ['raises', 0, 100],
     ['lowers', 50, 25],
-  ])('A standing order of a creator who %s pays no guarantee that it does not name', async (_, agreed, changed) => {
+  ])('A standing order debits nothing if the creator %s the guarantee after setting it', async (_, agreed, changed) => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, { guarantee_percent: agreed });
     expect((await join(creator, id)).status).toBe(201);

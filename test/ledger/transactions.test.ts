@@ -79,7 +79,7 @@ describe('GET /v1/transactions', () => {
     );
   });
 
-  it('Transactions are filtered by product, ledger reference type and type; the payments enum returns 400', async () => {
+  it('Transactions are filtered by product, ledger reference type and type; a payment’s reference_type returns 400', async () => {
     const other = await buildProduct(stack, admin, { kind: 'takaful_tabaru' });
     const user = await buildIndividual(stack, { balance: '100' });
     const investment = await payFrom(user, productId);
@@ -143,7 +143,7 @@ describe('GET /v1/transactions', () => {
     expect(await total('?type=fee')).toBe(await there("type = 'fee'"));
   });
 
-  it('Listing transactions needs a token and read-transaction', async () => {
+  it('Listing transactions without a token returns 401', async () => {
     expect((await stack.get('/v1/transactions')).status).toBe(401);
   });
 

@@ -83,7 +83,7 @@ describe('A saving goal', () => {
     expect((await stack.get('/v1/saving-goals/none', { token: saver.token })).status).toBe(400);
   });
 
-  it('A goal may belong to a user of an organization, and its account to the organization', async () => {
+  it('A user of an organization can create a goal and read its account', async () => {
     const organization = await buildOrganizationAdmin(stack);
     const { body } = await create({}, organization.token);
     const { status } = await stack.get(`/v1/accounts/${body.data.account_id}`, { token: organization.token });

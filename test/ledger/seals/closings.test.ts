@@ -130,7 +130,7 @@ describe('The closing of a day', () => {
     await expectChecksEmpty(stack);
   });
 
-  itInFull('A day is closed once, even by two sessions at the same moment', async () => {
+  itInFull('A day is closed once, even by concurrent sessions', async () => {
     const last = (await closedDays()).at(-1);
     // Removes the closings of the following days.
     await stack.owner().transactional(async (tx) => {

@@ -153,7 +153,7 @@ describe('Journals that commit late', () => {
 });
 
 describe('Concurrent sealing activities', () => {
-  itInFull('Two concurrent activities make one seal of one run', async () => {
+  itInFull('Concurrent activities of one run make one seal', async () => {
     await postMany(stack, 3);
     const before = await countSeals(stack);
     armFailpoints('make-seal.before-row=delay');

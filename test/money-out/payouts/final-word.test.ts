@@ -63,14 +63,14 @@ describe('A final status after which the provider stops answering', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('A final status proves the payout’s outcome, even against an operator’s settlement', async () => {
+  it('A settlement by one operator is rejected unless it matches the provider’s final status', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'FAILED');
     await expect(settle(id, { outcome: 'succeeded', note })).rejects.toThrow('it says: failed');
     expect(await settle(id, { outcome: 'failed', note })).toMatchObject({ status: 'failed' });
   });
 
-  it('A final status lapses an earlier decision of two people when it is executed', async () => {
+  it('A decision of two people lapses at its execution if the provider’s final status contradicts it', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, decisionAbout(id, 'failed'));
     await endThenFallSilent(id, 'SUCCEEDED');
@@ -79,7 +79,7 @@ describe('A final status after which the provider stops answering', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('A final status lapses a decision when it is approved', async () => {
+  it('A decision lapses at its approval if the provider’s final status contradicts it', async () => {
     const id = await heldPayout();
     const decision = await plantDecision(stack, operators, { ...decisionAbout(id, 'failed'), approved: false });
     await endThenFallSilent(id, 'SUCCEEDED');
@@ -169,7 +169,7 @@ describe('A returned transfer reported once before the provider stops answering'
     expect(await nextLookOf(id)).toBeNull();
   });
 
-  it('A return reported once is booked with the success when the payout is settled by hand', async () => {
+  it('A return reported once is booked with the success when an operator settles the payout', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'REVERSED');
     expect(await settle(id, { outcome: 'succeeded', note })).toMatchObject({ status: 'reversed' });

@@ -101,7 +101,7 @@ describe('Anyone with access to Temporal', () => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
   });
 
-  it('A settlement against the provider’s status is rejected with that status and where to decide', async () => {
+  it('A settlement that the provider does not prove is rejected with the provider’s status and the route for decisions', async () => {
     await whenUnknown(unknown);
     for (const outcome of ['succeeded', 'failed']) {
       const refusal = await refusalOf(settle(unknown, { outcome, note }));
@@ -111,7 +111,7 @@ describe('Anyone with access to Temporal', () => {
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
   });
 
-  it('A settlement is rejected if its decision was never made, is about another payout, or was made by one person', async () => {
+  it('A settlement has no effect if its decision does not exist, is about another payout, or is not approved', async () => {
     await whenUnknown(unknown);
     await whenUnknown(another);
     const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: another, outcome: 'failed' });

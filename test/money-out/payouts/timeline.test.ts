@@ -131,7 +131,7 @@ describe('The next step of a payout', () => {
 });
 
 describe('An operator', () => {
-  it('An operator sees a payout that has waited for an hour without being sent, and none that was sent', async () => {
+  it('A payout that is not sent for an hour after its reservation is counted for operators, and a sent one is not', async () => {
     expect(await unsentPayouts()).toBe(0);
     const sent = await to('131313');
     await steps.send(sent);
@@ -147,7 +147,7 @@ describe('An operator', () => {
     expect(await unsentPayouts()).toBe(2);
   });
 
-  it('An operator who lists payouts stuck for too many minutes is shown the maximum', async () => {
+  it('Listing stuck payouts with too many minutes returns 400 with the maximum', async () => {
     const { status, body } = await stack.get('/v1/payouts/stuck?minutes=527041', { token: operator.token });
     expect([status, body.message]).toEqual([400, 'minutes: must be a whole number from 0 to 527040']);
   });
@@ -155,7 +155,7 @@ describe('An operator', () => {
 
 describe('An id that is no UUID', () => {
   it.each(['/payouts/abc', '/payouts/abc/timeline', '/payments/abc', '/payments/abc/timeline'])(
-    'A payout id that is no UUID is treated as missing: %s returns 404',
+    'An id that is no UUID is treated as missing: %s returns 404',
     async (path) => {
       const { status, body } = await partner.get(path);
       expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);

@@ -134,7 +134,7 @@ describe('A disbursement of an organization', () => {
         total: 1,
       },
     ]);
-    // It can be read and donated to like an active one.
+    // The cause can be read and donated to like an active one.
     await donate(it.causeId, await buildIndividual(stack, { balance: '500' }), '500');
     const found = await stack.get('/v1/charitable-causes?discover=true&limit=100', { token: stranger.token });
     expect(found.status).toBe(200);
@@ -204,7 +204,7 @@ describe('A disbursement of an organization', () => {
   });
 
   itInFull(
-    'A returned disbursement followed by a donation from before the closing leaves its cause closed, not completed',
+    'A donation ordered before its cause was closed and paid after its completion makes it closed, not completed, again',
     async () => {
       const it = await buildCause({ of: 'organization' });
       const order = async () => {
@@ -349,7 +349,7 @@ describe('A disbursement of an individual', () => {
     const it = await buildCause({ of: 'person' });
     const bankAccountId = await addBankAccount(stack, it.owner, '131313');
     const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
-    // Approved days later, it is queried like a new one and is not stuck.
+    // Approved days later, the disbursement is queried like a new one and is not listed as stuck.
     await withoutTriggers(stack, "update payouts set created_at = created_at - interval '3 days' where id = ?", [id]);
     const decision = await decisionOf(id);
     expect(decision).toMatchObject({ kind: 'disburse', status: 'pending', approved_by: [], note: purpose_note });

@@ -37,7 +37,7 @@ describe('A role with permissions that the caller does not hold', () => {
     expect(await left()).toEqual(['create-role', 'read-user', 'update-role']);
   });
 
-  it('A caller can change the permissions of a role that they hold themselves', async () => {
+  it('A caller can remove from a role the permissions that they hold themselves', async () => {
     const permissions = ['create-role', 'read-user'];
     const changed = await stack.delete(
       `/v1/acl/roles/${great}/permissions`,

@@ -136,7 +136,7 @@ describe('Mail to people', () => {
     expect(waiting?.facts_sealed).not.toBeNull();
   });
 
-  it('No mail is sent to a user suspended after it was recorded', async () => {
+  it('No mail is sent to a suspended user', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     await stack.em().transactional(async (tx) => {

@@ -348,7 +348,7 @@ describe('The scan of an official document', () => {
   it.each([
     ['names another', async (id: string) => change(owner, id, { document_id: await documentOf(owner) })],
     ['is deleted', (id: string) => remove(owner, id)],
-  ])('A scan is not shown again because the official document %s', async (_, leave) => {
+  ])('A scan stays hidden after its official document %s', async (_, leave) => {
     const { body: scan } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const official = await created(owner, { ...required, document_id: scan.id });
     expect((await leave(official.id)).status).toBe(200);

@@ -48,7 +48,7 @@ describe('Organizations', () => {
       expect((await get('', await buildIndividual(stack))).status).toBe(403);
     });
 
-    it('Organizations are listed newest first, or by order', async () => {
+    it('Organizations are listed newest first by default, and in reverse with order=asc', async () => {
       await buildOrganization(stack);
       const ids = async (query: string): Promise<string[]> =>
         (await get(`?limit=100${query}`, platformAdmin)).body.organizations.map(({ id }: { id: string }) => id);
@@ -96,7 +96,7 @@ describe('Organizations', () => {
     });
 
     it.each(['page=0', 'limit=0', 'limit=101', 'page=x', 'order=x'])(
-      'Listing industries with %s returns 400',
+      'Listing organizations, sizes and industries with %s returns 400',
       async (query) => {
         for (const path of ['', '/sizes', '/industries']) {
           expect((await get(`${path}?${query}`, platformAdmin)).status).toBe(400);
@@ -176,7 +176,7 @@ describe('Organizations', () => {
       expect((await change(newId(), { name: 'x' }, superAdmin)).status).toBe(404);
     });
 
-    it('Changing an organization needs update-organization, before anything else', async () => {
+    it('Changing an organization without update-organization returns 403, even for a missing one', async () => {
       const employee = await buildIndividual(stack, { organizationId: ownId });
       expect((await change(ownId, { name: 'x' }, employee)).status).toBe(403);
       expect((await change(newId(), { name: 'x' }, employee)).status).toBe(403);
