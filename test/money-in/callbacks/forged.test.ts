@@ -32,24 +32,30 @@ describe.each([
   ['amount', [false, true], itInFull, it],
   ['token', [false], itInFull, itInFull],
 ])('Callbacks with a forged %s', (forge, drops, ofAPayment, ofAPayout) => {
-  ofAPayment('A payment is settled once and in its own amount, even if the real callback is lost', async () => {
-    const before = Number(await balanceOf(stack, payer.accountId));
-    for (const drop of drops) {
-      await stack.sandbox.put('/sandbox/faults', { callbacks: { forge, drop } });
-      const order = await topUp();
-      await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
-      await statusWhen(order.payment_order_id, 'PAID');
-    }
-    expect(Number(await balanceOf(stack, payer.accountId))).toBe(before + 50_000 * drops.length);
-  });
+  ofAPayment(
+    'A payment with forged callbacks is settled once with its own amount, even if the real callback is lost',
+    async () => {
+      const before = Number(await balanceOf(stack, payer.accountId));
+      for (const drop of drops) {
+        await stack.sandbox.put('/sandbox/faults', { callbacks: { forge, drop } });
+        const order = await topUp();
+        await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+        await statusWhen(order.payment_order_id, 'PAID');
+      }
+      expect(Number(await balanceOf(stack, payer.accountId))).toBe(before + 50_000 * drops.length);
+    },
+  );
 
-  ofAPayout('A payout takes the outcome at the provider, and a failed one releases its money', async () => {
-    const before = Number((await readBalance(partner)).available);
-    await stack.sandbox.put('/sandbox/faults', { callbacks: { forge } });
-    const paid = await pay(partner);
-    const failed = await pay(partner, { bank_account_number: magicAccount('999999') });
-    await payoutWhen(partner, paid.id, 'succeeded');
-    await payoutWhen(partner, failed.id, 'failed');
-    expect(Number((await readBalance(partner)).available)).toBe(before - Number(paid.amount));
-  });
+  ofAPayout(
+    'A payout with forged callbacks takes the outcome at the provider, and a failed one releases its money',
+    async () => {
+      const before = Number((await readBalance(partner)).available);
+      await stack.sandbox.put('/sandbox/faults', { callbacks: { forge } });
+      const paid = await pay(partner);
+      const failed = await pay(partner, { bank_account_number: magicAccount('999999') });
+      await payoutWhen(partner, paid.id, 'succeeded');
+      await payoutWhen(partner, failed.id, 'failed');
+      expect(Number((await readBalance(partner)).available)).toBe(before - Number(paid.amount));
+    },
+  );
 });

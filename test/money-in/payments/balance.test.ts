@@ -174,7 +174,7 @@ describe('A payment from a balance', () => {
     expect((await pay(target, {}, superAdmin.token)).status).toBe(403);
   });
 
-  it("Only an organization's users can pay from its account", async () => {
+  it("An organization's admins can pay from its account, and its individuals cannot", async () => {
     const organization = await buildOrganizationAdmin(stack, { balance: '5000' });
     const member = await buildIndividual(stack, { organizationId: organization.organizationId });
     const body = { ...bodyOf(await invest()), source_account_id: organization.accountId, amount: 1000 };

@@ -151,7 +151,7 @@ describe('A payment by gateway', () => {
     expect([answer.status, answer.body.message]).toEqual([403, expect.stringContaining(permission)]);
   });
 
-  it("Only an organization's users can top up its account by a gateway payment", async () => {
+  it("An organization's admin can top up its account by a gateway payment, and an outsider cannot", async () => {
     const organization = await buildOrganizationAdmin(stack);
     expect((await pay('account_top_up', organization.accountId, {}, organization.token)).status).toBe(201);
     expect((await pay('account_top_up', organization.accountId)).status).toBe(403);

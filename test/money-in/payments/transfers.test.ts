@@ -102,7 +102,7 @@ describe('A transfer between the caller’s own pockets', () => {
     expect((await stack.post(`/v1/accounts/${owner.accountId}/transfers`, {})).status).toBe(401);
   });
 
-  it("An organization's users can transfer money between its accounts", async () => {
+  it("An organization's admin can transfer money between its accounts", async () => {
     const organization = await buildOrganizationAdmin(stack, { balance: '10' });
     const second = await openPocket(organization);
     const answer = await transfer(

@@ -116,7 +116,7 @@ describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %
   }, 120_000);
 });
 
-it('A donation that waits while its cause is closed is refused and leaves no rows', async () => {
+it('A donation that waits while its cause is closed is refused and debits nothing', async () => {
   let answer = give(stack, donor, each, causeId);
   expect((await answer).status).toBe(201);
   await stack.owner().transactional(async (tx) => {

@@ -251,7 +251,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
-  it('A changed document gets its new visibility, with the checks of registration', async () => {
+  it('A registered or changed document can be read as its visibility says, and null is refused', async () => {
     const { id, url } = await uploaded();
     const body = { url, document_type: 'receipt', visibility: 'public' };
     const registered = (await register(creator, body)).body.document;
