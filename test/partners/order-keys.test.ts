@@ -315,7 +315,7 @@ describe.each([
     await expect(openUnderKey(sealer, repeated, row)).rejects.toMatchObject({ code: 'KEYS_AWAY' });
   });
 
-  itForLost('A webhook encrypted under a lost key is retried, and sent when the key is restored', async () => {
+  itForLost('A webhook encrypted with a lost key is retried, and sent once the key is restored', async () => {
     const id = await payOut();
     await ended(id);
     const [delivery] = await delivered(id);

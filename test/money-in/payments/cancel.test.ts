@@ -260,7 +260,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('Cancelling a partner’s payment needs the permission to collect, and a signature', async () => {
+  it('Cancelling a partner’s payment without the permission to collect and without a signature is refused', async () => {
     const { id } = await payment();
     const reader = await partner.administer('post', '/keys', { permissions: ['read-gateway'] });
     const headers = { authorization: `Bearer ${reader.body.data.api_key}` };

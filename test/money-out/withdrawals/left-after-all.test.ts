@@ -57,7 +57,7 @@ async function take({ owner, causeId }: WaitingDisbursement, amount: string, isD
   return (await ask(stack, owner, { bank_account_id, amount, ...ofCause })).status;
 }
 
-it('A failed disbursement that the provider sent after all is not sent again, its money is not released, and it is booked', async () => {
+it('The money of a failed disbursement that the provider sent after all cannot be used again, and is booked', async () => {
   const it = await buildWaitingDisbursement(stack, '300000', '999999');
   await approve(it, 0);
   expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
@@ -180,7 +180,7 @@ it.each([
 );
 
 itInFull(
-  'A disbursement that two people settled as failed, and that the provider does not have, is sent again',
+  'The money of a disbursement settled as failed that the provider does not have can be disbursed again',
   async () => {
     const it = await buildWaitingDisbursement(stack, '300000', '900004');
     await approve(it, 0);
