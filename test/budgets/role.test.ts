@@ -107,7 +107,7 @@ describe('A role without time-outs', () => {
     await forget();
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     await expect(refuseOtherTimeOuts(orm.em.fork())).rejects.toThrow(
-      new RegExp(`${user()}.*lock_timeout is 0 and not ${lock} ms.*transaction_timeout is 0.*npm run migrate`),
+      new RegExp(`${user()}.*lock_timeout is 0 instead of ${lock} ms.*transaction_timeout is 0.*npm run migrate`),
     );
   });
 
