@@ -59,7 +59,7 @@ describe('A worker', () => {
     expect(await startQueues('ledger,provider,background')).toBe('');
   }, 60_000);
 
-  itInFull(
+  it(
     'A versioned worker gets no work until its version is current, and then completes the waiting work, through TLS',
     async () => {
       const payer = await buildIndividual(stack);
