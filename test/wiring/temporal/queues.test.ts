@@ -59,39 +59,35 @@ describe('A worker', () => {
     expect(await startQueues('ledger,provider,background')).toBe('');
   }, 60_000);
 
-  it(
-    'A versioned worker gets no work until its version is current, and then completes the waiting work, through TLS',
-    async () => {
-      const payer = await buildIndividual(stack);
-      const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
-      const topUp = () =>
-        stack.post('/v1/payments/gateway', body, {
-          token: payer.token,
-          headers: { 'idempotency-key': 'before-it-was-current' },
-        });
-      const early = await topUp();
-      expect(early.status).not.toBe(201);
-
-      const { client } = stack.deps.workflows;
-      const { TEMPORAL_NAMESPACE: namespace } = stack.deps.config;
-      await eventually(
-        () =>
-          client.workflowService
-            .setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, identity: 'test' })
-            .then(() => true)
-            .catch((error: unknown) => String(error)),
-        (done) => done === true,
-      );
-      const answer = await eventually(topUp, ({ status }) => status === 201, 60_000);
-      const id: string = answer.body.data.payment_order_id;
-      const { workflowExecutionInfo } = await client.workflowService.describeWorkflowExecution({
-        namespace,
-        execution: { workflowId: `gateway-payment/${id}` },
+  it('A versioned worker gets no work until its version is current, and then completes the waiting work, through TLS', async () => {
+    const payer = await buildIndividual(stack);
+    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
+    const topUp = () =>
+      stack.post('/v1/payments/gateway', body, {
+        token: payer.token,
+        headers: { 'idempotency-key': 'before-it-was-current' },
       });
-      expect(workflowExecutionInfo?.versioningInfo?.deploymentVersion).toMatchObject({ deploymentName, buildId });
-    },
-    120_000,
-  );
+    const early = await topUp();
+    expect(early.status).not.toBe(201);
+
+    const { client } = stack.deps.workflows;
+    const { TEMPORAL_NAMESPACE: namespace } = stack.deps.config;
+    await eventually(
+      () =>
+        client.workflowService
+          .setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, identity: 'test' })
+          .then(() => true)
+          .catch((error: unknown) => String(error)),
+      (done) => done === true,
+    );
+    const answer = await eventually(topUp, ({ status }) => status === 201, 60_000);
+    const id: string = answer.body.data.payment_order_id;
+    const { workflowExecutionInfo } = await client.workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId: `gateway-payment/${id}` },
+    });
+    expect(workflowExecutionInfo?.versioningInfo?.deploymentVersion).toMatchObject({ deploymentName, buildId });
+  }, 120_000);
 
   it('A worker runs the activities of its own queues, while those of others wait', async () => {
     const partner = await buildPartner(stack, { webhook: { url: receiver.url } });
