@@ -177,9 +177,7 @@ describe('The container’s start command in a bare directory', () => {
         scripts: Record<string, string>;
       };
       const named = Object.entries(scripts).flatMap(([name, command]) => {
-        const isNamed = operatorsDocuments.some(
-          ({ text }) => text.includes(`npm run ${name} `) || text.includes(`npm run ${name}\``),
-        );
+        const isNamed = operatorsDocuments.some(({ text }) => new RegExp(`npm run ${name}(?![\\w:])`).test(text));
         return isNamed ? [command.replace('node ', '')] : [];
       });
       const ofTests = [
