@@ -73,12 +73,13 @@ describe('Migrations of a database with rows', () => {
     const database = await createEmptyDatabase();
     databases.push(database);
     await migrate(database.ownerUrl, {}, { list: [baseline] });
-    const nobody = newId();
+    // The owners of keys differ.
+    const [nobody, partnerId] = [newId(), newId()];
     await growDatabase(database.ownerUrl, 1_000, {
       userId: nobody,
       accountId: nobody,
       organizationId: nobody,
-      partnerId: nobody,
+      partnerId,
       causeId: nobody,
       categoryId: nobody,
     });

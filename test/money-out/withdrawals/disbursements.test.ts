@@ -127,6 +127,7 @@ describe('A disbursement of an organization', () => {
             created_at: expect.any(String),
             succeeded_at: expect.any(String),
             finalized_at: expect.any(String),
+            booked_at: null,
           },
         ],
         page: 1,
