@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { reconcileOn, statusOfReconcile } from '../../control/reconciliation/reconcile-on.ts';
 import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
-import type { BuiltPartner } from '../../support/partner.ts';
+import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
@@ -94,6 +94,15 @@ export function describeBeyondOurs(place: () => Stack): void {
     const twice = await propose(stack, operators, { kind: 'book_transfer', provider_reference: 'nothing' });
     expect(twice.status).toBe(404);
     const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: reference });
+    expect(decision).toMatchObject({ status: 'carried_out' });
+    expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
+  }, 120_000);
+
+  it('A transfer under the reference of a payment, which requests none, is unknown as soon as its callback arrives', async () => {
+    const { id } = (await partner.post('/payments', { method: 'qris', amount: '50000' }, freshKey())).body.data;
+    const unknown = await transferElsewhere(stack, id, '111111');
+    expect(await differenceWhen(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', state: 'open', reference: id });
+    const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: unknown });
     expect(decision).toMatchObject({ status: 'carried_out' });
     expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
   }, 120_000);
