@@ -356,8 +356,9 @@ end $$;
 
 -- Books money that the platform itself moved at the provider, as two people have decided, once per reference, with an
 -- event that names them, and carries out the decision. The counter-account is the platform's own money (revenue less
--- the provider's cost), or an account of an erased person, who was paid the money in another way. Returns false if it
--- is already booked.
+-- the provider's cost), or an account of an erased person, who was paid the money in another way. A transfer that the
+-- reference names by the provider's id is then in the books, and neither unknown nor to be booked again. Returns false
+-- if it is already booked.
 create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -370,6 +371,12 @@ declare
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'book_external');
+  -- As book_transfer does, before the balances: a later status waits for this lock, and then finds the transfer booked.
+  perform from reconciliations r where r.resource_type = 'payout' and r.subject = decided.reference order by r.id for update;
+  if exists (select from booked_transfers b where b.provider_id = decided.reference)
+    or exists (select from payouts p where p.provider_transfer_id = decided.reference) then
+    return false;
+  end if;
   if decided.account_id is not null then
     if not exists (select from accounts a join users u on u.id = a.user_id
         where a.id = decided.account_id and a.kind = 'user' and u.erased_at is not null) then
@@ -386,6 +393,11 @@ begin
     return false;
   elsif decided.account_id is null and decided.amount < 0 and account_balance(revenue) + account_balance(cost) < 0 then
     raise exception 'the amount exceeds the platform''s own money' using errcode = 'AM001', detail = revenue::text;
+  end if;
+  if decided.amount < 0 then
+    insert into booked_transfers (provider_id, decision_id, journal_id) values (decided.reference, decided.id, p_journal_id);
+    update reconciliations r set state = 'resolved', updated_at = now()
+      where r.resource_type = 'payout' and r.subject = decided.reference and r.state <> 'resolved';
   end if;
   insert into cause_remainders (cause_id, decision_id, amount)
     select l.cause_id, decided.id, least(l.amount, of_causes - l.before)

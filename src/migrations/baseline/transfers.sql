@@ -2,7 +2,7 @@
 -- is booked twice.
 
 create table booked_transfers (
-  -- The provider's id.
+  -- The provider's id, or the reference of money that the platform itself withdrew (book_external).
   provider_id text primary key,
   -- The payout that spent it, or that failed here although the money left; null for a transfer we never requested.
   payout_id uuid references payouts (id),
@@ -205,4 +205,4 @@ create view check_transfers_booked_once as
   from booked_transfers b left join payouts p on p.id = b.payout_id
   where b.booked_at >= checks_since_time() and case when b.decision_id is null
     then p.status is distinct from 'succeeded' or p.provider_transfer_id is distinct from b.provider_id
-    else not exists (select from journals j where j.id = b.journal_id and j.kind = 'transfer.booked') end;
+    else not exists (select from journals j where j.id = b.journal_id and j.kind in ('transfer.booked', 'platform.external')) end;

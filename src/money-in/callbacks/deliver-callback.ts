@@ -46,9 +46,9 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
 }
 
 /**
- * Signals the workflow of the callback's reference. Asks the provider about an unknown transfer. A payment by another
- * payment method than the owner's opens a case, which asks the provider who owns it: a callback's reference, amount and
- * status are not trusted.
+ * Signals the workflow of the callback's reference. Asks the provider about an unknown transfer: one whose reference is
+ * no payout's, even if it is a payment's. A payment by another payment method than the owner's opens a case, which asks
+ * the provider who owns it: a callback's reference, amount and status are not trusted.
  */
 async function route(
   em: EntityManager,
@@ -59,7 +59,7 @@ async function route(
   if (!reference) return;
   const owner = await findOwner(em, { provider, reference });
   if (owner?.isOpen) await owner.hint(workflows);
-  if (callback.kind === 'transfer' && owner === null) {
+  if (callback.kind === 'transfer' && owner?.collection !== null) {
     const refundOf = callback.provider_payment_request_id ?? null;
     await noteUnknownTransfer(em, gateways, { provider, reference, refundOf });
   }

@@ -74,7 +74,9 @@ export const ProposalBody = z.discriminatedUnion('kind', [
       amount: nonZeroMoneyString().describe(
         'IDR: above 0 for money received by the provider, below 0 for money that left it.',
       ),
-      reference: text(64).describe('The reference in the provider’s statement; booked once.'),
+      reference: text(64).describe(
+        'The reference in the provider’s statement, of a transfer the provider’s id; booked once.',
+      ),
       account_id: uuid()
         .optional()
         .describe(

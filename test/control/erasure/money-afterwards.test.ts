@@ -4,7 +4,7 @@ import { newId } from '../../../src/shared/ids.ts';
 import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { begun } from '../../circles/begin-circle.ts';
 import { contribute } from '../../circles/build-circle.ts';
-import { settleAtProvider } from '../../money-out/payouts/build-payouts.ts';
+import { settleAtProvider, transferElsewhere } from '../../money-out/payouts/build-payouts.ts';
 import { buildOwner, withdraw, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
 import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../../support/decide.ts';
@@ -127,6 +127,21 @@ describe('Money for a person after the erasure', () => {
         [paid.reference],
       );
     expect(event?.data).toMatchObject({ account_id: accountId, amount: '-60000.0000' });
+  }, 60_000);
+
+  it('Money that the platform paid to an erased person itself is on their account again once the bank returns it', async () => {
+    const { accountId } = await returned();
+    const reference = `own-${newId()}`;
+    const transfer = await transferElsewhere(stack, reference, '111111');
+    const paid = { kind: 'book_external', amount: '-100000', reference: transfer, account_id: accountId };
+    expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
+    expect(await balanceOf(stack, accountId)).toBe('0.0000');
+    await settleAtProvider(stack, reference, 'REVERSED');
+    const balance = await eventually(
+      () => balanceOf(stack, accountId),
+      (held) => held === all,
+    );
+    expect(balance).toBe(all);
   }, 60_000);
 
   it('A donation to an erased person’s cause is refunded to its donor, however old, by two people', async () => {

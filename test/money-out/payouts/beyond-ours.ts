@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { reconcileOn, statusOfReconcile } from '../../control/reconciliation/reconcile-on.ts';
 import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
-import type { BuiltPartner } from '../../support/partner.ts';
+import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
@@ -53,6 +53,16 @@ const lossOf = async () => {
   return Number(row?.loss);
 };
 
+/** The platform's own money: revenue less the provider's cost. */
+const ownMoney = async () => {
+  const [row] = await stack
+    .em()
+    .execute<{ own: string }[]>(
+      "select sum(account_balance(id))::numeric(20, 4)::text as own from accounts where kind in ('fee_revenue', 'provider_cost')",
+    );
+  return Number(row?.own);
+};
+
 /** On a stack that the caller starts and stops, without differences on its days. */
 export function describeBeyondOurs(place: () => Stack): void {
   beforeAll(async () => {
@@ -96,6 +106,50 @@ export function describeBeyondOurs(place: () => Stack): void {
     const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: reference });
     expect(decision).toMatchObject({ status: 'carried_out' });
     expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
+  }, 120_000);
+
+  it('A transfer under the reference of a payment, which requests none, is unknown as soon as its callback arrives', async () => {
+    const { id } = (await partner.post('/payments', { method: 'qris', amount: '50000' }, freshKey())).body.data;
+    const unknown = await transferElsewhere(stack, id, '111111');
+    expect(await differenceWhen(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', state: 'open', reference: id });
+    const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: unknown });
+    expect(decision).toMatchObject({ status: 'carried_out' });
+    expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
+  }, 120_000);
+
+  it('A transfer that the platform made itself is booked once, by the decision that names it, and again if the bank returns it', async () => {
+    const top = { kind: 'book_external', amount: '100000', reference: `top-up ${randomUUID()}` };
+    expect(await decide(stack, operators, top)).toMatchObject({ status: 'carried_out' });
+    const reference = `own-${randomUUID()}`;
+    const own = await transferElsewhere(stack, reference, '111111');
+    await differenceWhen(own);
+    const before = await ownMoney();
+    const withdrawal = { kind: 'book_external', amount: '-100000', reference: own };
+    expect(await decide(stack, operators, withdrawal)).toMatchObject({ status: 'carried_out' });
+    expect((await ownMoney()) - before).toBe(-100_000);
+    expect(await differenceOf(own)).toMatchObject({ state: 'resolved' });
+    expect(await stuckOf(own)).toBeUndefined();
+    expect((await propose(stack, operators, { kind: 'book_transfer', provider_reference: own })).status).toBe(404);
+    expect((await reconcile()).open).toBe(0);
+    await settleAtProvider(stack, reference, 'REVERSED');
+    expect(await eventually(ownMoney, (money) => money === before, 30_000)).toBe(before);
+    expect((await propose(stack, operators, withdrawal)).status).toBe(400);
+  }, 120_000);
+
+  it('An unknown transfer that was booked as a loss is not booked again as the platform’s own', async () => {
+    const unknown = await transferElsewhere(stack, `elsewhere-${randomUUID()}`, '111111');
+    await differenceWhen(unknown);
+    const booking = { kind: 'book_transfer', provider_reference: unknown };
+    expect(await decide(stack, operators, booking)).toMatchObject({ status: 'carried_out' });
+    const { status, body } = await propose(stack, operators, {
+      kind: 'book_external',
+      amount: '-100000',
+      reference: unknown,
+    });
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('already booked') },
+    });
   }, 120_000);
 
   it('An unknown transfer is booked once it has succeeded, even without a callback', async () => {
