@@ -75,6 +75,8 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
         ),
         `update partner_payments set available_at = ${hourAgo}
          where ${some('partner_payments', "status = 'PAID' and released_at is null", 'available_at')}`,
+        `update partner_instruments set look_again_at = ${hourAgo}
+         where ${some('partner_instruments', "status = 'active'", 'created_at desc')}`,
       ],
     },
     receipts: { run: (em) => sweepReceipts(em, nobody, failed), due: [] },
@@ -88,7 +90,10 @@ function sweepsOf(deps: Dependencies): Record<string, Step> {
     },
     payouts: {
       run: (em) => sweepPayouts(em, nobody, failed),
-      due: [`update payouts set look_again_at = ${hourAgo} where ${some('payouts', 'true', 'created_at desc')}`],
+      due: [
+        `update payouts set look_again_at = ${hourAgo} where ${some('payouts', 'true', 'created_at desc')}`,
+        `update payout_batches set look_again_at = ${hourAgo} where look_again_at is not null`,
+      ],
     },
     circles: {
       run: (em) => sweepCircles(em, nobody, failed),

@@ -139,6 +139,8 @@ const derived = [
    select cause_id, 1, sum(amount), count(*) from donations where cause_id is not null group by 1`,
   `insert into transaction_counts (reference_type, type, shard, count)
    select reference_type, type, 1, count(*) from transactions group by 1, 2`,
+  `insert into booked_transfers (provider_id, payout_id, booked_at)
+   select provider_transfer_id, id, succeeded_at from payouts where status = 'succeeded'`,
   `insert into payout_tallies (owner_id, starts_at, amount, payouts)
    select owner_id, tally_start(created_at), sum(amount), count(*) from limited_payouts
    where created_at > timestamptz ':end' - interval '2 days' group by 1, 2`,

@@ -63,6 +63,7 @@ export const account = id('account', userNumber);
 export const partner = id('partner', partnerNumber);
 export const partnerAccount = (kind: 'available' | 'pending' | 'reserved') => id(kind, partnerNumber);
 export const endpoint = id('endpoint', partnerNumber);
+export const approver = id('approver', partnerNumber);
 export const cause = id('cause', causeNumber);
 export const causeAccount = id('cause account', causeNumber);
 export const causeOrganization = organizationOfCause(causeNumber);

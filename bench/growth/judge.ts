@@ -96,6 +96,7 @@ const steady: [name: RegExp, reason: string, mayBeEmpty?: true][] = [
   [/^platform \/organizations\/(sizes|industries), /, 'the platform writes a few'],
   [/^platform \/documents\/categories, /, 'the platform writes a few'],
   [/^platform \/saving-circles\/\{id\}\/contributions, /, 'contributions to one circle'],
+  [/^(platform \/|partner \/partners\/)payout-batches\/\{id\}\/items, /, 'items of one batch, at most a thousand'],
   [/^platform \/payouts\/stuck, /, 'only currently stuck payouts, which may be none', true],
   [/^partner \/partners\/payments\/\{id\}\/refunds, /, 'refunds of one payment, which never exceed it'],
   [/^partner \/partners\/webhook-endpoints, /, 'at most ten for each partner'],

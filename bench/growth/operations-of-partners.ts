@@ -9,9 +9,10 @@ import {
   isReleased,
   partner,
   partnerAccount,
+  rare,
   revenue,
 } from './grown.ts';
-import { callbacks, event, isYoung, journal, type Left } from './left.ts';
+import { callbacks, event, isYoung, journal, type Left, opening } from './left.ts';
 
 const isPaid = `${isPayment} and ${isEnded}`;
 const isSent = `${isPayout} and ${isEnded}`;
@@ -41,13 +42,31 @@ const partnerKey = (resource: 'payment' | 'payout', resourceId: string, where: s
   where,
 ];
 
+/** A reusable instrument, with one payment; every second is closed. */
+const isReusable = `n % ${rare} = 1`;
+const instrument = id('instrument');
+const isClosed = `n % ${2 * rare} = 1`;
+const instruments: Left[] = [
+  [
+    'partner_instruments',
+    `id, partner_id, channel_id, external_ref, status, provider_payment_method_id, payment_code, closed_at, look_again_at,
+     created_at, updated_at`,
+    `${instrument}, ${partner}, 1, 'ref-' || n, case when ${isClosed} then 'closed' else 'active' end,
+     'pm-instrument-' || n, n, case when ${isClosed} then ${at()} end,
+     case when not ${isClosed} then timestamptz ':end' + interval '1 day' end, ${at()}, ${at()}`,
+    isReusable,
+  ],
+  opening('partner_instrument', instrument, isReusable),
+];
+
 const partnerPayments: Left[] = [
   [
     'partner_payments',
     `id, partner_id, external_ref, channel_id, fee_mode, amount, fee, net_amount, status, provider_payment_method_id,
-     expires_at, finalized_at, available_at, released_at, created_at, updated_at`,
+     instrument_id, expires_at, finalized_at, available_at, released_at, created_at, updated_at`,
     `${id('payment')}, ${partner}, 'ref-' || n, 1, 'DEDUCTED', 20000, 100, 19900,
-     case when ${isEnded} then 'PAID' else 'WAITING_PAYMENT' end, 'pm-' || n, ${at()} + interval '1 day',
+     case when ${isEnded} then 'PAID' else 'WAITING_PAYMENT' end, 'pm-' || n,
+     case when ${isReusable} and ${isEnded} then ${instrument} end, ${at()} + interval '1 day',
      case when ${isEnded} then ${at()} end,
      case when ${isReleased} then ${at()} when ${isEnded} then timestamptz ':end' + interval '1 day' end,
      case when ${isReleased} then ${at()} end, ${at()}, ${at()}`,
@@ -137,5 +156,5 @@ const payouts: Left[] = [
   event('payout', id('payout'), 'null::uuid', isSent),
 ];
 
-/** The rows of partners' payments and payouts. */
-export const operationsOfPartners: readonly Left[] = [...partnerPayments, ...payouts];
+/** The rows of partners' instruments, payments and payouts. */
+export const operationsOfPartners: readonly Left[] = [...instruments, ...partnerPayments, ...payouts];

@@ -20,6 +20,7 @@ export interface Subjects {
   /** A cause with many donations. */
   causeId: string;
   circleId: string;
+  batchId: string;
   /** The instant at a tenth of the year, ISO 8601 with microseconds. */
   early: string;
   /** A day of UTC+7 in the middle of the year. */
@@ -129,12 +130,13 @@ function listQuestions(subjects: Subjects, port: number): Question[] {
     const token = as === 'person' ? subjects.person.token : subjects.platform;
     return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } });
   };
-  const { causeId, circleId, partner, paymentId } = subjects;
+  const { causeId, circleId, batchId, partner, paymentId } = subjects;
   const ids: Record<string, string> = {
     'charitable-causes': causeId,
     'saving-circles': circleId,
     'partner-accounts': partner.id,
     payments: paymentId,
+    'payout-batches': batchId,
     type: 'image',
   };
   /** A position in a list: the ids of most lists are UUIDs, those of some are numbers. */

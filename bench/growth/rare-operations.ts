@@ -1,5 +1,6 @@
 import { systemAccounts } from '../../src/ledger/accounts/account.ts';
 import {
+  approver,
   at,
   clearing,
   id,
@@ -91,11 +92,12 @@ function balancePayment(
 interface Sent {
   /** The operation's name within its family. */
   name: string;
-  family: 'withdrawal' | 'payment-refund';
+  family: 'partner-payout' | 'withdrawal' | 'payment-refund';
   payoutId: string;
   source: string;
   reserved: string;
   partnerId: string;
+  batchId?: string;
   amount: number;
   fee: number;
   isReturned?: string;
@@ -110,6 +112,7 @@ function sent({
   source,
   reserved,
   partnerId,
+  batchId = 'null::uuid',
   amount,
   fee,
   isReturned = 'false',
@@ -124,11 +127,11 @@ function sent({
   return [
     [
       'payouts',
-      `id, kind, source_account_id, reserved_account_id, partner_id, reference, fee_mode, amount, fee, net_amount, bank_code,
-       texts_sealed, status, provider_transfer_id, last_word, last_word_at, look_again_at, succeeded_at, finalized_at,
+      `id, kind, source_account_id, reserved_account_id, partner_id, batch_id, reference, fee_mode, amount, fee, net_amount,
+       bank_code, texts_sealed, status, provider_transfer_id, last_word, last_word_at, look_again_at, succeeded_at, finalized_at,
        created_at, updated_at`,
-      `${payoutId}, '${kind}', ${source}, ${reserved}, ${partnerId}, '${name}-' || n, 'DEDUCTED', ${amount}, ${fee}, ${net},
-       'BCA', repeat('x', 300),
+      `${payoutId}, '${kind}', ${source}, ${reserved}, ${partnerId}, ${batchId}, '${name}-' || n, 'DEDUCTED', ${amount}, ${fee},
+       ${net}, 'BCA', repeat('x', 300),
        case when not (${isEnded}) then 'pending' when ${isReturned} then 'reversed' else 'succeeded' end,
        '${name}-' || n,
        case when not (${isEnded}) then 'accepted' when ${isReturned} then 'reversed' else 'succeeded' end, ${at()},
@@ -279,6 +282,52 @@ const refunds: Left[] = [
   }),
   ['payment_refunds', 'id, payment_id, created_at', `${refund}, ${id('payment', 'n - 9')}, ${at()}`, isEnded],
   opening('payment_refund', refund, isEnded),
+];
+
+/** A batch that an operator imported. The partner approved every second; the latest others are still undecided. */
+const payoutBatch = id('payout batch');
+const isApproved = `${rareNumber} % 2 = 0`;
+const batchStatus = `case when ${isApproved} and ${isEnded} then 'completed' when ${isApproved} then 'processing'
+  when n > :rows - 200 then 'needs_approval' when ${rareNumber} % 4 = 1 then 'rejected' else 'lapsed' end`;
+const isOpenBatch = `${batchStatus} in ('needs_approval', 'processing')`;
+const payoutBatches: Left[] = [
+  [
+    'payout_batches',
+    `id, partner_id, fee_mode, item_count, total_amount, total_fee, status, imported_by, decided_by, rejected_by, decided_at,
+     lapses_at, look_again_at, finalized_at, created_at, updated_at`,
+    `${payoutBatch}, ${partner}, 'DEDUCTED', 3, 30000, 1500, ${batchStatus}, ${operator(1)},
+     case when ${isApproved} then ${approver} end, case when ${batchStatus} = 'rejected' then ${operator(2)} end,
+     case when ${batchStatus} not in ('needs_approval', 'lapsed') then ${at()} end, ${at()} + interval '3 days',
+     case when ${isOpenBatch} then timestamptz ':end' + interval '1 day' end, case when not (${isOpenBatch}) then ${at()} end,
+     ${at()}, ${at()}`,
+    always,
+  ],
+  opening('payout_batch', payoutBatch, always),
+  ...[1, 2, 3].flatMap((place): Left[] => {
+    const item = id(`item ${place}`);
+    return [
+      [
+        'payout_batch_items',
+        `id, batch_id, place, reference, external_ref, amount, fee, net_amount, provider_fee, bank_code, texts_sealed,
+         created_at`,
+        `${item}, ${payoutBatch}, ${place}, 'item ${place}-' || n, 'ref-${place}', 10000, 500, 9500, 0, 'BCA',
+         repeat('x', 300), ${at()} + ${place} * interval '1 microsecond'`,
+        always,
+      ],
+      ...sent({
+        name: `item ${place}`,
+        family: 'partner-payout',
+        payoutId: item,
+        source: partnerAccount('available'),
+        reserved: partnerAccount('reserved'),
+        partnerId: partner,
+        batchId: payoutBatch,
+        amount: 10000,
+        fee: 500,
+        where: isApproved,
+      }),
+    ];
+  }),
 ];
 
 const isAllocated = `${rareNumber} % 2 = 0`;
@@ -523,6 +572,7 @@ export const rareOperations: readonly Left[] = onlyEvery(rare, [
   ...withdrawals,
   ...disbursements,
   ...refunds,
+  ...payoutBatches,
   ...openDonations,
   ...subscriptions,
   ...goals,

@@ -22,6 +22,12 @@ export const rareThings = (year: GrownYear): Thing[] => [
     partners(year),
   ],
   [
+    'partner_keys',
+    'id, partner_id, prefix, key_hash, signing_secret_sealed, permissions, created_at',
+    `${id('approver')}, ${id('partner')}, 'grown', md5('approver ' || n), ${sealed}, '{approve-payout}', ${first}`,
+    partners(year),
+  ],
+  [
     'accounts',
     'id, name, kind, owner_id, created_at',
     `${reservedOf('account', 'n')}, 'Withdrawals under way', 'withdrawal_reserved', ${id('account')}, ${at()}`,

@@ -12,6 +12,8 @@ const shown = 100;
 
 interface Shown {
   place: (id: string) => Place;
+  /** The table of the rows, if it is not the one they are sealed for. */
+  table?: string;
   text: string;
   /** The condition that selects the shown rows. */
   where: string;
@@ -24,8 +26,23 @@ interface Shown {
 export async function sealShown(
   em: EntityManager,
   sealer: Sealer,
-  { userId, early, payoutIds }: { userId: string; early: string; payoutIds: readonly string[] },
+  {
+    userId,
+    partnerId,
+    batchId,
+    early,
+    payoutIds,
+  }: { userId: string; partnerId: string; batchId: string; early: string; payoutIds: readonly string[] },
 ): Promise<void> {
+  const payout = {
+    place: payoutTextsPlace,
+    text: JSON.stringify({
+      bank_account_number: '1234567890',
+      beneficiary_name: 'Budi',
+      external_ref: null,
+      reason: '',
+    }),
+  };
   const all: Shown[] = [
     {
       place: placeOfBankDetails,
@@ -43,21 +60,16 @@ export async function sealShown(
       where: `user_id = '${userId}'`,
     },
     { place: placeOfAddress, text: JSON.stringify({ city: 'Jakarta' }), where: 'true' },
-    {
-      place: payoutTextsPlace,
-      text: JSON.stringify({
-        bank_account_number: '1234567890',
-        beneficiary_name: 'Budi',
-        external_ref: null,
-        reason: '',
-      }),
-      where: `id = any('${textArray(payoutIds)}'::uuid[])`,
-    },
+    { ...payout, where: `id = any('${textArray(payoutIds)}'::uuid[])` },
+    { ...payout, where: 'true' },
+    { ...payout, where: "kind = 'withdrawal'" },
+    { ...payout, where: `kind = 'partner_payout' and partner_id = '${partnerId}'` },
+    { ...payout, table: 'payout_batch_items', where: `batch_id = '${batchId}'` },
   ];
   await em.transactional(async (tx) => {
     await tx.execute("set local session_replication_role = 'replica'");
-    for (const { place, text, where } of all) {
-      const { table, column } = place('');
+    for (const { place, table = place('').table, text, where } of all) {
+      const { column } = place('');
       const newest = (further: string) =>
         `(select id::text from ${table} where (${where}) and ${further} order by created_at desc, id desc limit ${shown})`;
       const rows = await tx.execute<{ id: string }[]>(

@@ -5,7 +5,7 @@ import { must } from '../../src/shared/assert.ts';
 import { westernIndonesiaDay } from '../../src/shared/clock.ts';
 import { newId } from '../../src/shared/ids.ts';
 import type { BenchStack } from '../stack.ts';
-import { type GrownYear, id, ofYear } from './grown.ts';
+import { type GrownYear, id, ofYear, rare } from './grown.ts';
 import type { Subjects } from './questions.ts';
 import { sealShown } from './seal-shown.ts';
 
@@ -20,17 +20,18 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
     [platformId],
   );
   const [ids] = await em.execute<
-    Record<'user' | 'account' | 'partner' | 'cause' | 'circle' | 'early' | 'middle', string>[]
+    Record<'user' | 'account' | 'partner' | 'cause' | 'circle' | 'batch' | 'early' | 'middle', string>[]
   >(
     ofYear(
       year,
       `select ${id('user', '1')} as user, ${id('account', '1')} as account, ${id('partner', '1')} as partner,
          ${id('cause', '1')} as cause, ${id('circle', '1')} as circle,
+         ${id('payout batch', String(2 * rare))} as batch,
          to_char((timestamptz ':end' - interval '328 days') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as early,
          (timestamptz ':end' - interval '180 days')::text as middle`,
     ),
   );
-  const { user, account, partner, cause, circle, early, middle } = must(ids, 'a select has a row');
+  const { user, account, partner, cause, circle, batch, early, middle } = must(ids, 'a select has a row');
   const { tokens, sealer } = stack.deps;
   const day = westernIndonesiaDay(new Date(middle));
   const [payout] = await em.execute<{ id: string }[]>(
@@ -45,7 +46,13 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
     [partner, middle],
   );
   const { payment_id: paymentId, id: refundId } = must(refunded, 'the partner has refunds');
-  await sealShown(em, sealer, { userId: user, early, payoutIds: [payoutId, refundId] });
+  await sealShown(em, sealer, {
+    userId: user,
+    partnerId: partner,
+    batchId: batch,
+    early,
+    payoutIds: [payoutId, refundId],
+  });
   const { apiKey, signingSecret } = await issueKey(em, sealer, {
     caller: null,
     requestId: null,
@@ -64,6 +71,7 @@ export async function findSubjects(stack: BenchStack, year: GrownYear, port: num
     partner: { id: partner, get: (path) => fetch(`http://127.0.0.1:${port}/v1/partners${path}`, { headers }) },
     causeId: cause,
     circleId: circle,
+    batchId: batch,
     early,
     day,
     paymentId,
