@@ -33,4 +33,6 @@ export interface ReceivedWebhook {
   body: string;
   /** The partner whose secret signed it; null when none did. */
   signedBy: string | null;
+  /** It was received between a backup and just after its restore, so its row may be gone. */
+  mayLackRow?: boolean;
 }

@@ -75,11 +75,11 @@ async function readWebhooks(
     const { body } = await sandbox.get(`/sandbox/webhooks?after=${after}`);
     for (const { seq, headers, body: content, received_at } of body.webhooks) {
       after = seq;
-      if (isGone(restored, Date.parse(received_at))) continue;
       const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
       const signed = { id, timestamp: Number(timestamp), body: content };
       const signer = partners.find(({ webhookSecret }) => signWebhook([webhookSecret], signed) === signature);
-      received.push({ id, body: content, signedBy: signer?.id ?? null });
+      const mayLackRow = isGone(restored, Date.parse(received_at));
+      received.push({ id, body: content, signedBy: signer?.id ?? null, ...(mayLackRow && { mayLackRow }) });
     }
     if (body.webhooks.length < webhookPage) return received;
   }
