@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { must } from '../shared/assert.ts';
 import { textArray } from '../shared/postgres.ts';
 
 interface OfPartner {
@@ -17,4 +18,13 @@ export async function withPartnerNames<Row extends OfPartner>(
   );
   const names = new Map(found.map(({ id, name }) => [id, name]));
   return rows.map((row) => ({ ...row, partner_name: (row.partner_id && names.get(row.partner_id)) || null }));
+}
+
+/** Adds `partner_name` to one such row. */
+export async function withPartnerName<Row extends OfPartner>(
+  em: EntityManager,
+  row: Row,
+): Promise<Row & { partner_name: string | null }> {
+  const [named] = await withPartnerNames(em, [row]);
+  return must(named, 'each row has a name');
 }

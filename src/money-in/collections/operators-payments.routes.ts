@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { TimelineShape } from '../../partners/timeline.ts';
+import { withPartnerName, withPartnerNames } from '../../partners/with-partner-names.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { must } from '../../shared/assert.ts';
 import { findPartnerPayments, getAnyPartnerPayment } from './find-partner-payments.ts';
 import { partnerPaymentStatuses } from './partner-payment.ts';
 import { tellPartnerPayment } from './payment-timeline.ts';
-import { OperatorsPaymentShape, presentOperatorsPayments } from './present-partner-payment.ts';
+import { OperatorsPaymentShape, presentOperatorsPayment } from './present-partner-payment.ts';
 
 interface Ports {
   sealer: Sealer;
@@ -41,8 +41,11 @@ routes.get(
   async ({ em, query, deps }) => {
     const { partner_id: partnerId, external_ref: externalRef, kind: _, ...rest } = query;
     const { items, ...listed } = await findPartnerPayments(em, { ...rest, partnerId, externalRef });
-    const shown = await presentOperatorsPayments(em, deps.sealer, items);
-    return { message: 'Payments found', data: { items: shown, ...presentPage(query, listed) } };
+    const shown = await Promise.all(items.map((item) => presentOperatorsPayment(deps.sealer, item)));
+    return {
+      message: 'Payments found',
+      data: { items: await withPartnerNames(em, shown), ...presentPage(query, listed) },
+    };
   },
 );
 
@@ -56,8 +59,8 @@ routes.get(
     refusals: [404],
   },
   async ({ em, params: { id }, deps }) => {
-    const [data] = await presentOperatorsPayments(em, deps.sealer, [await getAnyPartnerPayment(em, id)]);
-    return { message: 'Payment found', data: must(data, 'each payment is presented') };
+    const shown = await presentOperatorsPayment(deps.sealer, await getAnyPartnerPayment(em, id));
+    return { message: 'Payment found', data: await withPartnerName(em, shown) };
   },
 );
 

@@ -1,7 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import { collectionMethods } from '../../partners/partner.ts';
-import { withPartnerNames } from '../../partners/with-partner-names.ts';
 import { openUnlessGone } from '../../platform/encryption/open-unless-gone.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import type { PaymentMethodKind } from '../../platform/gateway/gateway.ts';
@@ -126,16 +124,8 @@ export const PartnerPaymentShape = z
   })
   .meta({ id: 'PartnerPayment' });
 
-/** Payments as shown to operators. */
-export async function presentOperatorsPayments(
-  em: EntityManager,
-  sealer: Sealer,
-  payments: readonly PaymentWithChannel[],
-) {
-  return withPartnerNames(em, await Promise.all(payments.map((payment) => presentOne(sealer, payment))));
-}
-
-async function presentOne(sealer: Sealer, shown: PaymentWithChannel) {
+/** A payment as shown to operators. */
+export async function presentOperatorsPayment(sealer: Sealer, shown: PaymentWithChannel) {
   const { payment } = shown;
   return {
     ...(await presentPartnerPayment(sealer, shown)),

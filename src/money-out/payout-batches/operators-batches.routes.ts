@@ -1,13 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import { managesPartners } from '../../partners/partner-accounts.routes.ts';
-import { withPartnerNames } from '../../partners/with-partner-names.ts';
+import { withPartnerName, withPartnerNames } from '../../partners/with-partner-names.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { externalRef, periodEnd, periodStart, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { must } from '../../shared/assert.ts';
 import { maskName, maskNumber } from '../../shared/mask.ts';
 import { rejectPayoutBatch } from './decide-payout-batch.ts';
 import { findBatchItems, findPayoutBatches, getAnyPayoutBatch } from './find-payout-batches.ts';
@@ -46,22 +44,14 @@ const BatchShape = PayoutBatchShape.omit({ status_url: true })
   .meta({ id: 'OperatorsPayoutBatch' });
 const answer = z.object({ message: z.string(), data: BatchShape });
 
-async function presentAll(em: EntityManager, sealer: Sealer, batches: readonly PayoutBatch[]) {
-  const shown = batches.map(async (batch) => ({
-    ...(await presentPayoutBatch(sealer, batch)),
-    partner_id: batch.partner_id,
-    made_by: batch.made_by ?? null,
-    imported_by: batch.imported_by ?? null,
-    decided_by: batch.decided_by ?? null,
-    rejected_by: batch.rejected_by ?? null,
-  }));
-  return withPartnerNames(em, await Promise.all(shown));
-}
-
-async function present(em: EntityManager, sealer: Sealer, batch: PayoutBatch) {
-  const [shown] = await presentAll(em, sealer, [batch]);
-  return must(shown, 'each batch is presented');
-}
+const present = async (sealer: Sealer, batch: PayoutBatch) => ({
+  ...(await presentPayoutBatch(sealer, batch)),
+  partner_id: batch.partner_id,
+  made_by: batch.made_by ?? null,
+  imported_by: batch.imported_by ?? null,
+  decided_by: batch.decided_by ?? null,
+  rejected_by: batch.rejected_by ?? null,
+});
 
 routes.get(
   '/',
@@ -85,8 +75,11 @@ routes.get(
   async ({ em, deps, query }) => {
     const { page, limit, after, ...filter } = query;
     const { items, ...listed } = await findPayoutBatches(em, filter, { page, limit, after });
-    const shown = await presentAll(em, deps.sealer, items);
-    return { message: 'Payout batches found', data: { items: shown, ...presentPage(query, listed) } };
+    const shown = await Promise.all(items.map((batch) => present(deps.sealer, batch)));
+    return {
+      message: 'Payout batches found',
+      data: { items: await withPartnerNames(em, shown), ...presentPage(query, listed) },
+    };
   },
 );
 
@@ -101,7 +94,7 @@ routes.get(
   },
   async ({ em, deps, params: { id } }) => ({
     message: 'Payout batch found',
-    data: await present(em, deps.sealer, await getAnyPayoutBatch(em, id)),
+    data: await withPartnerName(em, await present(deps.sealer, await getAnyPayoutBatch(em, id))),
   }),
 );
 
@@ -151,7 +144,7 @@ routes.post(
     const { partner_id: partnerId } = await getAnyPayoutBatch(em, batchId);
     const decision = { partnerId, batchId, by: { userId }, requestId };
     const batch = await rejectPayoutBatch(em.fork(), deps, decision);
-    return { message: 'Payout batch rejected', data: await present(em, deps.sealer, batch) };
+    return { message: 'Payout batch rejected', data: await withPartnerName(em, await present(deps.sealer, batch)) };
   },
 );
 

@@ -1,6 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
-import { withPartnerNames } from '../../partners/with-partner-names.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { timestamp, uuid } from '../../platform/http/fields.ts';
 import { shownMetadata } from '../../platform/http/metadata.ts';
@@ -10,12 +8,8 @@ import { showPayoutTexts } from './open-payout-texts.ts';
 import { payoutKinds } from './payout.ts';
 import { payoutFields, presentPayout } from './present-payout.ts';
 
-/** Payouts of any kind as shown to operators. Masks the beneficiary, but shows enough to compare. */
-export async function presentOperatorsPayouts(em: EntityManager, sealer: Sealer, payouts: readonly OwnedPayout[]) {
-  return withPartnerNames(em, await Promise.all(payouts.map((payout) => present(sealer, payout))));
-}
-
-async function present(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
+/** A payout of any kind as shown to operators. Masks the beneficiary, but shows enough to compare. */
+export async function presentOperatorsPayout(sealer: Sealer, { payout, ...owner }: OwnedPayout) {
   const { bank_account_number, beneficiary_name, metadata } = await showPayoutTexts(sealer, payout);
   return {
     ...presentPayout(payout),

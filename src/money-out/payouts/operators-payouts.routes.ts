@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { DecidedTimelineShape } from '../../partners/timeline.ts';
+import { withPartnerName, withPartnerNames } from '../../partners/with-partner-names.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { allow } from '../../platform/http/access.ts';
 import { amount, externalRef, periodEnd, periodStart, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
-import { must } from '../../shared/assert.ts';
 import { findAllPayouts, getAnyPayout } from './find-payouts.ts';
 import { findStuckPayouts } from './find-stuck-payouts.ts';
 import type { PayoutKinds } from './handling.ts';
-import { OperatorsPayoutShape, presentOperatorsPayouts } from './operators-payout.ts';
+import { OperatorsPayoutShape, presentOperatorsPayout } from './operators-payout.ts';
 import { payoutKinds, payoutLaw } from './payout.ts';
 import { tellPayoutTimeline } from './payout-timeline.ts';
 
@@ -109,8 +109,11 @@ routes.get(
   async ({ em, deps, query }) => {
     const { page, limit, after, order, ...filter } = query;
     const { items, ...listed } = await findAllPayouts(em, filter, { page, limit, after, order });
-    const shown = await presentOperatorsPayouts(em, deps.sealer, items);
-    return { message: 'Payouts found', data: { items: shown, ...presentPage(query, listed) } };
+    const shown = await Promise.all(items.map((item) => presentOperatorsPayout(deps.sealer, item)));
+    return {
+      message: 'Payouts found',
+      data: { items: await withPartnerNames(em, shown), ...presentPage(query, listed) },
+    };
   },
 );
 
@@ -126,8 +129,8 @@ routes.get(
     refusals: [404],
   },
   async ({ em, deps, params: { id } }) => {
-    const [data] = await presentOperatorsPayouts(em, deps.sealer, [await getAnyPayout(em, id)]);
-    return { message: 'Payout found', data: must(data, 'each payout is presented') };
+    const shown = await presentOperatorsPayout(deps.sealer, await getAnyPayout(em, id));
+    return { message: 'Payout found', data: await withPartnerName(em, shown) };
   },
 );
 
