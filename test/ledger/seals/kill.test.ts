@@ -6,7 +6,7 @@ import { eventually, expectChecksEmpty } from '../../support/stack.ts';
 import { backdate } from '../exports/build-days.ts';
 import { countSeals, expectIntact, postMany, sealOf, verify } from './build-seals.ts';
 
-const rounds = isFullRun() ? 5 : 1;
+const rounds = isFullRun() ? 2 : 1;
 /** The failpoints at which the worker dies; sealing.test.ts lets the others fail in this process. */
 const points = casesOf(['make-seal.before-object', 'make-seal.before-row', 'make-seal.after-object']).flatMap((point) =>
   Array.from({ length: rounds }, (_, round) => [point, round] as const),
