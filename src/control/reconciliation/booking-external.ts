@@ -27,9 +27,8 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
       `select (-account_balance(?))::numeric(20, 4)::text as clearing,
          (account_balance(?) + account_balance(?))::numeric(20, 4)::text as own,
          exists (select from journal_keys where business_key = ?)
-           or exists (select from booked_transfers where provider_id = ?)
-           or exists (select from payouts where provider_transfer_id = ?) as is_booked`,
-      [gatewayClearing, feeRevenue, providerCost, journalKeys.platformExternal(reference), reference, reference],
+           or is_transfer_known(?) as is_booked`,
+      [gatewayClearing, feeRevenue, providerCost, journalKeys.platformExternal(reference), reference],
     );
     const { clearing, own, is_booked } = must(row, 'a select without a table has a row');
     if (is_booked)

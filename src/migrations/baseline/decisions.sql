@@ -54,7 +54,7 @@ create table decisions (
     when 'refund_donation' then donation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, reconciliation_id, amount, reference) = 0
     else false end),
-  check (provider_reference is null or kind = 'book_transfer'),
+  check (provider_reference is null or kind = 'book_transfer' or action = 'refund'),
   constraint decisions_of_withdrawals_disburse check ((kind = 'disburse') = (withdrawal_id is not null)),
   constraint decisions_of_donations_refund check ((kind = 'refund_donation') = (donation_id is not null)),
   constraint decisions_of_people check ((kind in ('erase_person', 'admit_approver')) = (user_id is not null)),
@@ -316,20 +316,26 @@ end $$;
 create trigger users_are_admitted before update on users for each row execute function keep_admission();
 
 -- Settles money in suspense, once, as two people have decided, and carries out the decision: credits an account whose
--- owner can use the money or, without an account, records that it was refunded at the provider. Returns false if it is
--- already settled.
+-- owner can use the money or, without an account, records that it was refunded at the provider, and by which unknown
+-- transfer, if any, which is then in the books. Returns false if it is already settled, or if there is no such transfer
+-- of its amount that is not booked.
 create function settle_receipt(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   decided decisions;
   settled receipts;
+  beyond reconciliations;
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'settle_receipt');
+  if decided.provider_reference is not null then
+    beyond := hold_transfer_beyond_ours(decided.provider_reference);
+  end if;
   update receipts r set state = case decided.action when 'credit' then 'credited' else 'refunded' end,
       account_id = decided.account_id, settled_by = decided.approved_by, note = decided.note,
       settled_at = clock_timestamp()
-    where r.id = decided.receipt_id and r.state = 'suspended' returning * into settled;
+    where r.id = decided.receipt_id and r.state = 'suspended' and (decided.provider_reference is null
+      or r.amount = (beyond.theirs ->> 'amount')::numeric) returning * into settled;
   if not found then
     return false;
   elsif decided.account_id is not null and not exists (select from accounts a
@@ -349,6 +355,11 @@ begin
       coalesce(decided.account_id, '00000000-0000-4000-8000-000000000001')]::uuid[],
     array[-settled.amount, settled.amount]) then
     raise exception 'money in suspense is already settled' using errcode = 'AM003', detail = settled.id::text;
+  end if;
+  if beyond.id is not null then
+    insert into booked_transfers (provider_id, decision_id, journal_id) values (beyond.subject, decided.id, p_journal_id);
+    update reconciliations r set state = 'resolved', updated_at = now()
+      where r.resource_type = 'payout' and r.subject = beyond.subject and r.state <> 'resolved';
   end if;
   update decisions set status = 'carried_out' where id = decided.id;
   return true;
@@ -373,8 +384,7 @@ begin
   decided := approved_decision(p_decision_id, 'book_external');
   -- As book_transfer does, before the balances: a later status waits for this lock, and then finds the transfer booked.
   perform from reconciliations r where r.resource_type = 'payout' and r.subject = decided.reference order by r.id for update;
-  if exists (select from booked_transfers b where b.provider_id = decided.reference)
-    or exists (select from payouts p where p.provider_transfer_id = decided.reference) then
+  if is_transfer_known(decided.reference) then
     return false;
   end if;
   if decided.account_id is not null then

@@ -143,7 +143,7 @@ grant execute on function
   account_balance, balance_after, balance_before, end_of_day, committed_until, is_day_sealed, cause_current_amount, missing_of_decision,
   outcome_of_word, decision_lives, reserved_since, tally_start, disbursed_of_cause, disbursable_of_cause, unbooked_of_cause, kept_for_cause,
   kept_for_causes,
-  payouts_held, refund_account, refunded_of_payment, standing_of_refund, transfers_beyond_ours, owner_of_disbursement,
+  payouts_held, refund_account, refunded_of_payment, standing_of_refund, transfers_beyond_ours, is_transfer_known, owner_of_disbursement,
   why_disbursement_ends, hold_of_person, first_id_at, is_archived, find_month_problems, checks_since, checks_since_time,
   checks_read_all
   to amanah_app, amanah_reader;

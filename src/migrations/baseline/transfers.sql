@@ -47,16 +47,40 @@ create trigger payouts_book_their_transfer after update on payouts for each row
   when (new.status is distinct from old.status or new.provider_transfer_id is distinct from old.provider_transfer_id)
   execute function book_own_transfer();
 
--- The unknown and second transfers with this reference of ours or provider's id, without those in the books and
--- payouts' own.
+-- Whether the transfer with this id of the provider is in the books, or is a payout's own.
+create function is_transfer_known(p_provider_id text) returns boolean language sql stable
+set search_path = pg_catalog, public, pg_temp as $$
+  select exists (select from booked_transfers b where b.provider_id = p_provider_id)
+    or exists (select from payouts p where p.provider_transfer_id = p_provider_id)
+$$;
+
+-- The unknown and second transfers with this reference of ours or provider's id, without those that are known.
 create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable rows 2
 set search_path = pg_catalog, public, pg_temp as $$
   select r.* from reconciliations r
   where r.kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') and r.state <> 'resolved' and (r.subject = p_reference
     or r.reference = p_reference or r.resource_id = (select p.id from payouts p where p.reference = p_reference))
-    and not exists (select from booked_transfers b where b.provider_id = r.subject)
-    and not exists (select from payouts p where p.provider_transfer_id = r.subject)
+    and not is_transfer_known(r.subject)
 $$;
+
+-- Locks the one unknown or second transfer with this reference; returns its latest difference, or null if there is none
+-- or several.
+create function hold_transfer_beyond_ours(p_reference text) returns reconciliations language plpgsql
+set search_path = pg_catalog, public, pg_temp as $$
+declare
+  beyond reconciliations;
+begin
+  -- First lock the payout to which it refers, as a step that asks about the payout does before it records transfers.
+  perform from payouts p where p.id in (select t.resource_id from transfers_beyond_ours(p_reference) t)
+    order by p.id for key share;
+  -- A later status waits for this lock, and then finds the transfer booked.
+  perform from reconciliations r where r.resource_type = 'payout'
+    and r.subject in (select t.subject from transfers_beyond_ours(p_reference) t) order by r.id for update;
+  if (select count(distinct t.subject) from transfers_beyond_ours(p_reference) t) = 1 then
+    select t.* into beyond from transfers_beyond_ours(p_reference) t order by t.day desc limit 1;
+  end if;
+  return beyond;
+end $$;
 
 -- Inserts the transaction of what a booking debited from a withdrawal's account or returned to it.
 create function record_transfer(p_journal_id uuid, p_payout_id uuid) returns void language sql
@@ -106,17 +130,10 @@ begin
     select least(gone, subject.net_amount, greatest(account_balance(subject.source_account_id) - coalesce(sum(disbursable_of_cause(c.id)), 0), 0))
       into from_source from charitable_causes c where c.account_id = subject.source_account_id;
   else
-    -- First lock the payout to which the booking refers, as a step that asks about the payout does before it records
-    -- transfers.
-    perform from payouts p where p.id in (select t.resource_id from transfers_beyond_ours(decided.provider_reference) t)
-      order by p.id for key share;
-    -- A later status waits for this lock, and then finds the transfer booked.
-    perform from reconciliations r where r.resource_type = 'payout'
-      and r.subject in (select t.subject from transfers_beyond_ours(decided.provider_reference) t) order by r.id for update;
-    if (select count(distinct t.subject) from transfers_beyond_ours(decided.provider_reference) t) <> 1 then
+    beyond := hold_transfer_beyond_ours(decided.provider_reference);
+    if beyond.id is null then
       return false;
     end if;
-    select t.* into beyond from transfers_beyond_ours(decided.provider_reference) t order by t.day desc limit 1;
     transfer := beyond.subject;
     gone := (beyond.theirs ->> 'amount')::numeric;
     select p.id, p.provider_fee into subject.id, taken from payouts p where p.id = beyond.resource_id;
@@ -160,7 +177,9 @@ declare
 begin
   perform refuse_old_snapshot();
   perform from reconciliations r where r.resource_type = 'payout' and r.subject = p_provider_id order by r.id for update;
-  delete from booked_transfers b where b.provider_id = p_provider_id and b.decision_id is not null returning * into booked;
+  -- A receipt stays refunded: people decide about money that comes back.
+  delete from booked_transfers b where b.provider_id = p_provider_id and exists (select from decisions d
+    where d.id = b.decision_id and d.kind <> 'settle_receipt') returning * into booked;
   if not found then
     return false;
   end if;
@@ -206,4 +225,4 @@ create view check_transfers_booked_once as
   from booked_transfers b left join payouts p on p.id = b.payout_id
   where b.booked_at >= checks_since_time() and case when b.decision_id is null
     then p.status is distinct from 'succeeded' or p.provider_transfer_id is distinct from b.provider_id
-    else not exists (select from journals j where j.id = b.journal_id and j.kind in ('transfer.booked', 'platform.external')) end;
+    else not exists (select from journals j where j.id = b.journal_id and j.kind in ('transfer.booked', 'platform.external', 'receipt.refunded')) end;

@@ -3,11 +3,12 @@ import { Account } from '../../ledger/accounts/account.entity.ts';
 import type { AccountKind } from '../../ledger/accounts/account.ts';
 import { findErasedOwner } from '../../ledger/find-accounts.ts';
 import { carryOutAbout } from '../../money-out/decisions/carry-out.ts';
-import type { DecisionHandling, DecisionPorts } from '../../money-out/decisions/handling.ts';
+import { type DecisionHandling, type DecisionPorts, refused } from '../../money-out/decisions/handling.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
 import { type Gateways, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
 import { budgets } from '../../shared/budgets.ts';
+import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
@@ -56,6 +57,42 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
   );
 }
 
+const noSuchTransfer = 'there is no such transfer of this amount that is not booked';
+
+/**
+ * The provider's id of the unknown transfer that refunded a receipt; undefined if none did. Throws REQUEST_INVALID if
+ * the named one is not a finished transfer of the receipt's amount, or if none is named while one may have refunded it:
+ * it would be booked a second time.
+ */
+async function requireTransfer(
+  em: EntityManager,
+  { amount, received_at }: Receipt,
+  named: string | undefined,
+): Promise<string | undefined> {
+  const field = 'provider_reference';
+  const succeeded = `theirs ->> 'status' = 'succeeded' and (theirs ->> 'amount')::numeric = ?`;
+  if (named === undefined) {
+    const [unknown] = await em.execute<{ subject: string }[]>(
+      `select subject from reconciliations where kind = 'UNKNOWN_TRANSFER' and state = 'open' and ${succeeded}
+         and day >= ? and not is_transfer_known(subject) limit 1`,
+      [amount, westernIndonesiaDay(received_at)],
+    );
+    if (unknown === undefined) return undefined;
+    const advice = 'name it if it refunded the money, otherwise book it first (book_transfer)';
+    return refuse('REQUEST_INVALID', `is required: the transfer ${unknown.subject} has this amount; ${advice}`, {
+      field,
+    });
+  }
+  const found = await em.execute<{ subject: string }[]>(
+    `select distinct subject from transfers_beyond_ours(?) where ${succeeded} limit 2`,
+    [named, amount],
+  );
+  const [transfer] = found;
+  if (transfer === undefined) return refuse('REQUEST_INVALID', noSuchTransfer, { field });
+  if (found.length > 1) refuse('REQUEST_INVALID', 'matches several transfers: send the provider’s id', { field });
+  return transfer.subject;
+}
+
 /** The provider's current status of a receipt's payment, `not known`, or `silent` if the provider does not answer. */
 async function hearPayment(
   gateways: Gateways,
@@ -72,13 +109,14 @@ async function hearPayment(
 
 /** Credits money in suspense to an account, or records that the provider refunded it; needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
-  async look(em, gateways, { receipt_id: id, action, account_id }) {
+  async look(em, gateways, { receipt_id: id, action, account_id, provider_reference: named }) {
     const receipt =
       (await em.findOne(Receipt, { id })) ?? refuse('NOT_FOUND', 'the receipt was not found', { field: 'receipt_id' });
     const { state, amount, reason, reference, received_at } = receipt;
     if (state !== 'suspended')
       refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field: 'receipt_id' });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
+    const transfer_id = action === 'refund' ? await requireTransfer(em, receipt, named) : undefined;
     const says = await hearPayment(gateways, receipt);
     if (action === 'credit' && isTakenBack(says)) {
       refuse('REQUEST_INVALID', `the provider reports the payment as ${says}: there is no money to credit`, {
@@ -88,7 +126,10 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     return {
       evidence: {
         provider: { says, payment_id: receipt.provider_payment_id },
-        books: { status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
+        books: {
+          ...{ status: state, amount, reason: reason ?? null, reference, received_at: received_at.toISOString() },
+          ...(transfer_id && { transfer_id }),
+        },
       },
       isProven: false,
     };
@@ -118,8 +159,9 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     const sql = 'select settle_receipt(?, ?) as settled';
     const [{ settled }] = await tx.execute<[{ settled: boolean }]>(sql, [journal_id, decision_id]);
     if (!settled) {
-      // Another decision about it has been carried out by now.
+      // Another decision about it, or about the transfer, has been carried out by now.
       await tx.refresh(receipt);
+      if (receipt.state === 'suspended') return refused(noSuchTransfer);
       return { status: 'lapsed', reason: `the receipt is now ${receipt.state}` };
     }
     const by = { actorId: decision.approved_by ?? null, requestId: null };

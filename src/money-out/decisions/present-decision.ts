@@ -60,12 +60,19 @@ export const ProposalBody = z.discriminatedUnion('kind', [
       receipt_id: uuid(),
       action: z.enum(['credit', 'refund']),
       account_id: uuid().optional().describe('The account to credit; for `credit` only.'),
+      provider_reference: text(255)
+        .optional()
+        .describe(
+          'The unknown transfer by which the money was refunded, if any: our reference, or the provider’s id. The ' +
+            'transfer is then in the books. For `refund` only.',
+        ),
       note,
     })
     .refine(({ action, account_id: id }) => action === 'refund' || id, complaint('account_id', 'is required'))
+    .refine(({ action, account_id: id }) => action === 'credit' || !id, complaint('account_id', 'is for a credit only'))
     .refine(
-      ({ action, account_id: id }) => action === 'credit' || !id,
-      complaint('account_id', 'is for a credit only'),
+      ({ action, provider_reference: of }) => action === 'refund' || of === undefined,
+      complaint('provider_reference', 'is for a refund only'),
     ),
   z.strictObject({ kind: z.literal('explain_difference'), reconciliation_id: uuid(), note }),
   z

@@ -93,10 +93,25 @@ async function lookBeyond(em: EntityManager, gateways: Gateways, named: string):
   return {
     evidence: {
       provider: { says: found.status, transfer_id: transfer.subject, amount: found.amount },
-      books: { kind: transfer.kind, reference: transfer.reference, reconciliation_id: transfer.id },
+      books: {
+        ...{ kind: transfer.kind, reference: transfer.reference, reconciliation_id: transfer.id },
+        // If this transfer refunded one of them, booking it would count the money twice: explain the difference.
+        refunded_receipts: await findRefunded(em, transfer.amount),
+      },
     },
     isProven: false,
   };
+}
+
+/** Up to five receipts of this amount, the latest first, refunded in 90 days without naming a transfer. */
+async function findRefunded(em: EntityManager, amount: Money): Promise<string[]> {
+  const found = await em.execute<{ id: string }[]>(
+    `select receipt_id as id from decisions d where d.kind = 'settle_receipt' and d.action = 'refund'
+       and d.status = 'carried_out' and d.provider_reference is null and d.created_at > now() - interval '90 days'
+       and exists (select from receipts r where r.id = d.receipt_id and r.amount = ?) order by d.id desc limit 5`,
+    [amount],
+  );
+  return found.map(({ id }) => id);
 }
 
 function whyNotAsListed(transfer: Beyond, found: TransferState | undefined): string | null {

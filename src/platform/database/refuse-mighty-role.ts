@@ -106,6 +106,7 @@ const ownFunctions = [
   'refunded_of_payment',
   'standing_of_refund',
   'transfers_beyond_ours',
+  'is_transfer_known',
   'owner_of_disbursement',
   'why_disbursement_ends',
   'refuse_old_snapshot',

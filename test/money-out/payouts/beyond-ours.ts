@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { reconcileOn, statusOfReconcile } from '../../control/reconciliation/reconcile-on.ts';
-import { buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
+import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
@@ -150,6 +150,78 @@ export function describeBeyondOurs(place: () => Stack): void {
       status: 400,
       body: { message: expect.stringContaining('already booked') },
     });
+  }, 120_000);
+
+  /** Money in another amount than asked: it waits in suspense. */
+  async function buildSuspended(amount: number): Promise<string> {
+    const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
+    const { id, payment_code } = (await partner.post('/payments', body, freshKey())).body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
+    const [receipt] = await eventually(
+      () =>
+        stack
+          .em()
+          .execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [id]),
+      (held) => held.length === 1,
+      30_000,
+    );
+    return receipt?.id ?? '';
+  }
+
+  it('A transfer that refunded money in suspense is in the books once, by the decision that names it', async () => {
+    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
+    const reference = `refund-${randomUUID()}`;
+    const transfer = await transferElsewhere(stack, reference, '111111');
+    await eventually(
+      () => differenceOf(transfer),
+      (difference) => difference?.theirs.status === 'succeeded',
+      30_000,
+    );
+    const unnamed = await propose(stack, operators, refund);
+    expect(unnamed).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(`provider_reference: is required.*${transfer}`) },
+    });
+    const other = { ...refund, receipt_id: await buildSuspended(99_000), provider_reference: transfer };
+    expect((await propose(stack, operators, other)).status).toBe(400);
+
+    // Of two decisions that name it, one books it.
+    const booking = await propose(stack, operators, { kind: 'book_transfer', provider_reference: reference });
+    expect(booking.status).toBe(201);
+    const [loss, decided] = [
+      await lossOf(),
+      await decide(stack, operators, { ...refund, provider_reference: reference }),
+    ];
+    expect(decided).toMatchObject({ status: 'carried_out', evidence: { books: { transfer_id: transfer } } });
+    expect((await approve(stack, operators, booking.body.data.id)).body.data).toMatchObject({ status: 'refused' });
+    expect(await differenceOf(transfer)).toMatchObject({ state: 'resolved' });
+    const again = { kind: 'book_external', amount: '-100000', reference: transfer };
+    expect((await propose(stack, operators, again)).status).toBe(400);
+    expect(await lossOf()).toBe(loss);
+    expect((await reconcile()).open).toBe(0);
+  }, 120_000);
+
+  it('A refund of money in suspense that names a transfer booked meanwhile is refused', async () => {
+    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
+    const transfer = await transferElsewhere(stack, `refund-${randomUUID()}`, '111111');
+    await eventually(
+      () => differenceOf(transfer),
+      (difference) => difference?.theirs.status === 'succeeded',
+      30_000,
+    );
+    const proposed = await propose(stack, operators, { ...refund, provider_reference: transfer });
+    expect(proposed.status).toBe(201);
+    const booking = { kind: 'book_transfer', provider_reference: transfer };
+    expect(await decide(stack, operators, booking)).toMatchObject({ status: 'carried_out' });
+    const approved = await approve(stack, operators, proposed.body.data.id);
+    expect(approved.body.data).toMatchObject({ status: 'refused', reason: expect.stringContaining('not booked') });
+
+    // Refunded without naming a transfer: the evidence of a booking in the same amount says so.
+    expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
+    const later = await transferElsewhere(stack, `later-${randomUUID()}`, '111111');
+    await differenceWhen(later);
+    const evidence = await decide(stack, operators, { ...booking, provider_reference: later });
+    expect(evidence).toMatchObject({ evidence: { books: { refunded_receipts: [refund.receipt_id] } } });
   }, 120_000);
 
   it('An unknown transfer is booked once it has succeeded, even without a callback', async () => {

@@ -38,10 +38,10 @@ export const peopleOf = ({ proposed_by, approved_by, rejected_by }: DecisionShow
 
 const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
   settle_payout: ({ outcome, payout_id }) => `Settle payout ${payout_id} as ${outcome}`,
-  settle_receipt: ({ action, account_id, receipt_id }) =>
+  settle_receipt: ({ action, account_id, receipt_id, provider_reference }) =>
     action === 'credit'
       ? `Credit receipt ${receipt_id} to account ${account_id}`
-      : `Receipt ${receipt_id} was refunded at the provider`,
+      : `Receipt ${receipt_id} was refunded at the provider${provider_reference ? ` by transfer ${provider_reference}` : ''}`,
   explain_difference: ({ reconciliation_id }) => `Explain difference ${reconciliation_id}`,
   disburse: ({ withdrawal_id }) => `Release disbursement ${withdrawal_id}`,
   book_transfer: ({ payout_id, provider_reference }) =>

@@ -62,7 +62,8 @@ ${choices(
   ],
   filled,
 )}
-${input('account_id', 'Account', filled, { about: 'Only if the money goes to an account.', isRequired: false })}`,
+${input('account_id', 'Account', filled, { about: 'Only if the money goes to an account.', isRequired: false })}
+${input('provider_reference', 'Transfer', filled, { about: 'Only if a transfer refunded the money: our reference, or the provider’s id.', isRequired: false })}`,
   explain_difference: (filled) => input('reconciliation_id', 'Difference', filled),
   book_external: (
     filled,
