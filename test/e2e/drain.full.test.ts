@@ -66,7 +66,7 @@ async function expectEndedWell(payouts: HttpAnswer[], topUps: HttpAnswer[]): Pro
       const path = `/v1/payments/orders/${body.data.payment_order_id}`;
       const order = await eventually(
         () => stack.get(path, { token: payer.token }),
-        (got) => got.body.data.payment_code !== null,
+        (got) => got.status === 200 && got.body.data.payment_code !== null,
         60_000,
       );
       await stack.sandbox.post('/sandbox/pay', { payment_code: order.body.data.payment_code });
