@@ -47,7 +47,7 @@ it('An account check shows the account holder only if the requested name matches
   expect(await check('200001', 'Budi Santoso', await buildPartner(stack))).toMatchObject({ name_match: 'match' });
 });
 
-it('An account check reports an unknown account, a different name and an unknown result', async () => {
+it('An account check returns invalid, a name mismatch or unknown, as the provider does', async () => {
   const nobody = { account_holder: null, name_match: null };
   expect(await check('404404', 'Siti Rahayu')).toMatchObject({ status: 'invalid', ...nobody });
   expect(await check('505505', 'Siti Rahayu')).toMatchObject({
@@ -58,7 +58,7 @@ it('An account check reports an unknown account, a different name and an unknown
   expect(await check('900004', 'Siti Rahayu')).toMatchObject({ status: 'unknown', ...nobody });
 }, 30_000);
 
-it('An account check in the sandbox returns the holder that was set by hand, or none', async () => {
+it('A sandbox account check returns the configured holder, or invalid if that holder is null', async () => {
   const hold = async (digits: string, holder: string | null) => {
     const answer = await stack.sandbox.put('/sandbox/bank-accounts', { ...question(digits), holder });
     expect(answer).toMatchObject({ status: 200 });
@@ -69,7 +69,7 @@ it('An account check in the sandbox returns the holder that was set by hand, or 
   expect(await check('200011')).toMatchObject({ status: 'invalid' });
 });
 
-it('A payout quote takes the bank from the account check it names, and refuses an invalid or unrelated check', async () => {
+it('A payout quote accepts a valid account check of the partner in place of the bank', async () => {
   const quote = async (body: object, by = partner) => {
     const answer = await by.send('post', '/quotes', { method: 'payout', amount: '20000', ...body });
     return answer.status === 200 ? answer.body.data.net_amount : answer.body.error.details[0];

@@ -73,7 +73,7 @@ describe('An approver', () => {
     expect(told?.rows).toBeGreaterThan(0);
   });
 
-  it('An approver cannot be admitted by their inviter, by people who invited one another, or by themselves', async () => {
+  it('An approver is admitted only by two others who invited neither the approver nor each other', async () => {
     const invited = await invitedBy(first);
     const puppet = await invitedBy(first);
     const ofPuppet = await invitedBy(puppet);
@@ -103,7 +103,7 @@ describe('An approver', () => {
     expect(await statusOf(ofAdmitted, second, third)).toBe(200);
   });
 
-  it('An approver cannot approve a proposal of their direct or indirect invitee until that person is admitted', async () => {
+  it('An approver cannot approve proposals of direct or indirect invitees who are not admitted', async () => {
     const puppet = await invitedBy(first);
     const ofPuppet = await invitedBy(puppet);
     const proposed = async (by: BuiltUser) =>
@@ -123,7 +123,7 @@ describe('An approver', () => {
     expect((await decideOn(first, await proposed(puppet))).body).toMatchObject({ data: { status: 'carried_out' } });
   });
 
-  it('Only an active platform user whose role may approve, and who is not admitted yet, can be admitted as an approver', async () => {
+  it('Only active platform users with the permission who are not approvers yet can be admitted', async () => {
     const person = await buildIndividual(stack);
     const admin = await buildPlatformAdmin(stack, { isApprover: false });
     const suspended = await invitedBy(first);
@@ -139,7 +139,7 @@ describe('An approver', () => {
     ]);
   });
 
-  it('An approver loses admission when suspended or without the role, even if both are restored', async () => {
+  it('A suspension or loss of the role revokes an approver’s admission permanently', async () => {
     for (const change of [
       ["status = 'suspended'", "status = 'active'"],
       ['role_id = null', "role_id = (select id from roles where name = 'platform_super_admin')"],
@@ -163,7 +163,7 @@ describe('An approver', () => {
     expect(await isApprover(user)).toBe(false);
   });
 
-  it('A new approver is counted in the gauge that the alert reads', async () => {
+  it('New approvers are counted in the amanah_waiting gauge', async () => {
     measureBacklog(stack.deps.metrics, stack.deps.orm);
     expect(await stack.deps.metrics.registry.metrics()).toMatch(/amanah_waiting\{what="new_approvers"\} [1-9]/);
   });

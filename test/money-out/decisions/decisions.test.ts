@@ -77,7 +77,7 @@ const age = (id: string, hours: number) =>
   ]);
 
 describe('A payout with an unknown outcome', () => {
-  it('Two people settle a payout with an unknown outcome: one proposes with evidence, another approves, and events record both', async () => {
+  it('One person proposes and another approves the settlement of a payout with an unknown outcome', async () => {
     const payoutId = await unknownPayout();
     const before = await readBalance(partner);
     const { status, body } = await propose(stack, operators, failing(payoutId));
@@ -168,7 +168,7 @@ describe('A payout with an unknown outcome', () => {
     ]);
   });
 
-  it('One person can settle a payout with an unknown outcome if the provider’s final status proves it', async () => {
+  it('One person can settle a payout as the provider’s final status proves, and not otherwise', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, payoutId, 'SUCCEEDED');
@@ -191,7 +191,7 @@ describe('A payout with an unknown outcome', () => {
 });
 
 describe('Refused decisions', () => {
-  it('A proposer cannot approve their own decision, even with every permission and a second factor', async () => {
+  it('A proposer cannot approve or reject their own decision, even with every permission', async () => {
     const both = { proposer: operators.approver, approver: operators.approver };
     const { body } = await propose(stack, both, failing(await unknownPayout()));
     for (const answer of [await approve(stack, both, body.data.id), await reject(body.data.id)]) {
@@ -203,7 +203,7 @@ describe('Refused decisions', () => {
     expect(await read(body.data.id)).toMatchObject({ status: 'pending', approved_by: null });
   });
 
-  it('An approver without a second factor is refused, outside development', async () => {
+  it('An approver without a second factor can reject a decision but not approve it', async () => {
     const id = await proposed(failing(await unknownPayout()));
     const { token } = await buildSuperAdmin(stack);
     const answer = await stack.post(`/v1/decisions/${id}/approve`, undefined, { token });
@@ -251,20 +251,20 @@ describe('Refused decisions', () => {
 
   it.each<[string, object, string]>([
     ['an amount of 0', { amount: '0' }, 'amount'],
-    ['a number', { amount: 5 }, 'amount'],
+    ['an amount as a JSON number', { amount: 5 }, 'amount'],
     ['a malformed amount', { amount: '1e5' }, 'amount'],
-    ['five decimals', { amount: '1.00001' }, 'amount'],
+    ['five decimals in the amount', { amount: '1.00001' }, 'amount'],
     ['no reference', { reference: ' ' }, 'reference'],
     ['a long reference', { reference: 'r'.repeat(65) }, 'reference'],
     ['a reference with a control character', { reference: 'r\u0000' }, 'reference'],
-    ['more than the platform’s own money', { amount: '-1000000000' }, "amount: exceeds the platform's own balance"],
-  ])('Proposing to book %s is refused', async (_, wrong, complaint) => {
+    ['more than the platform owns', { amount: '-1000000000' }, "amount: exceeds the platform's own balance"],
+  ])('Proposing a booking with %s is refused', async (_, wrong, complaint) => {
     const proposal = { kind: 'book_external', amount: '5000', reference: `top-up ${randomUUID()}`, ...wrong };
     const { status, body } = await propose(stack, operators, proposal);
     expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(complaint) });
   });
 
-  it('Proposing to settle a payout is refused while its request may be in flight and after the payout is final', async () => {
+  it('A settlement cannot be proposed while the payout’s request may be in flight or once it is final', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
@@ -284,7 +284,7 @@ describe('Refused decisions', () => {
     });
   });
 
-  it('Approving or rejecting a closed decision returns 400 with its status, and a missing one 404', async () => {
+  it('Approving or rejecting a closed decision returns 400 with its status; a missing one returns 404', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     expect(await reject(id)).toMatchObject({
@@ -331,7 +331,7 @@ describe('Lapsing decisions', () => {
     expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_LAPSED', actor_id: null });
   });
 
-  it.each(steps)('A decision lapses if its payout became final before it is %s', async (_, step) => {
+  it.each(steps)('A decision lapses if its payout is already final when it is %s', async (_, step) => {
     const payoutId = await unknownPayout();
     const [first, second] = [await proposed(failing(payoutId)), await proposed(failing(payoutId))];
     expect((await approve(stack, operators, first)).body.data.status).toBe('carried_out');
@@ -352,7 +352,7 @@ describe('Lapsing decisions', () => {
     expect(await read(second)).toMatchObject({ status: 'lapsed', reason: 'the payout is now failed' });
   });
 
-  it('A decision lapses when the provider has since reported the final status, which then settles the payout', async () => {
+  it('A decision lapses at its approval if the provider has reported a final status since', async () => {
     const payoutId = await buildRestingPayout(stack, partner);
     await ageAttempts(stack, payoutId, 2);
     const id = await proposed(failing(payoutId));
@@ -387,7 +387,7 @@ describe('Decisions by one person', () => {
     evidence: { provider: null, books },
   });
 
-  it('A one-person decision lapses if the difference has changed by the time the sweep executes it', async () => {
+  it('A one-person decision lapses if its difference has changed when the sweep executes it', async () => {
     const difference = await plantDifference();
     const id = await plantDecision(stack, operators, explaining(difference));
     await stack
@@ -420,7 +420,7 @@ describe('Decisions by one person', () => {
     expect(await read(unproven)).toMatchObject({ status: 'pending' });
   });
 
-  it('The sweep signals a payout’s one-person decision to its workflow, and waits if the provider no longer proves it', async () => {
+  it('The sweep leaves a one-person decision pending if the provider’s status no longer proves it', async () => {
     const payoutId = await unknownPayout();
     const evidence = { provider: { says: 'failed' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence, approved: false });
@@ -448,7 +448,7 @@ describe('An approved decision', () => {
     expect((await eventsOf(payoutId)).filter(({ event }) => event === 'PAYOUT_SETTLED')).toHaveLength(1);
   });
 
-  it('An approved decision is executed when someone else approves it again, and keeps its first approver', async () => {
+  it('A second approval executes an approved decision, which keeps its first approver', async () => {
     const payoutId = await unknownPayout();
     const id = await plantDecision(stack, operators, { ...failing(payoutId) });
     const third = await buildOperators(stack);
@@ -458,7 +458,7 @@ describe('An approved decision', () => {
     });
   });
 
-  it('An approved decision is refused, with the reason, if the transfer was requested again in the meantime', async () => {
+  it('A decision is refused at its approval if its transfer was requested again after the proposal', async () => {
     const payoutId = await unknownPayout();
     const id = await proposed(failing(payoutId));
     await withoutTriggers(
@@ -482,7 +482,7 @@ describe('An approved decision', () => {
     expect(await carryOut(stack.em(), { ...stack.deps, workflows }, id)).toMatchObject({ status: 'carried_out' });
   });
 
-  it('An approved decision books what the platform moved directly at the provider, once per reference', async () => {
+  it('A decision books a movement that the platform made at the provider once per reference', async () => {
     const movement = { kind: 'book_external', amount: '5000.0001', reference: `top-up ${randomUUID()}` };
     const twin = await proposed(movement);
     const booked = await decide(stack, operators, movement);
@@ -509,7 +509,7 @@ describe('An approved decision', () => {
 });
 
 describe('GET /v1/decisions', () => {
-  it('Decisions are listed newest first, by status and kind, and can be continued after a given one', async () => {
+  it('Decisions are listed newest first, filtered by status or kind, and paged with `after`', async () => {
     const payoutId = await unknownPayout();
     const older = await proposed(failing(payoutId));
     const newer = await proposed({ kind: 'book_external', amount: '1', reference: `r ${randomUUID()}` });
@@ -532,7 +532,7 @@ describe('GET /v1/decisions', () => {
 });
 
 describe('GET /v1/receipts', () => {
-  it('Receipts list money held in suspense, not money applied or decided', async () => {
+  it('A receipt in suspense is listed as suspended until a decision credits it', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;

@@ -83,7 +83,7 @@ const deaths: [string, (ending: string, crediting: string) => Promise<unknown>][
 ];
 
 describe.each(casesOf(deaths))('An API killed with -9 while it executes decisions, %s', (_, die) => {
-  it('A payout is settled once, as decided, and money in suspense is credited once when the API is killed while executing decisions', async () => {
+  it('Decisions settle a payout and credit money in suspense once when the API is killed', async () => {
     const payoutId = await buildUnknownPayout(stack, partner);
     const ending = await proposed(failing(payoutId));
     const payer = await buildIndividual(stack);

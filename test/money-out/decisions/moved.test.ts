@@ -67,7 +67,7 @@ describe('A pending decision', () => {
     expect((await readPayout(partner, payoutId)).status).toBe('pending');
   });
 
-  it('A pending decision lapses when its proposer is suspended, even if someone else approves it', async () => {
+  it('A pending decision lapses once its proposer is suspended, even if someone else approves it', async () => {
     const payoutId = await resting();
     const theirs = { ...operators, proposer: await buildPlatformAdmin(stack) };
     const ids = [
@@ -200,7 +200,7 @@ describe('An operator who is suspended during a request', () => {
 });
 
 describe('Explanations of differences', () => {
-  it('An explanation applies only to the difference that was shown, and lapses if it has changed', async () => {
+  it('An explanation lapses if its difference has changed since it was shown', async () => {
     const id = newId();
     const side = (status: string, amount: string) => JSON.stringify({ status, amount });
     await stack.em().execute(
@@ -224,7 +224,7 @@ describe('Explanations of differences', () => {
 });
 
 describe('An explanation waiting for a row lock', () => {
-  it('An explanation waiting for a row lock is not recorded for an operator suspended in the meantime', async () => {
+  it('An explanation lapses if its operator is suspended while it waits for a row lock', async () => {
     const leaving = await buildPlatformAdmin(stack);
     const id = newId();
     await stack.em().execute(

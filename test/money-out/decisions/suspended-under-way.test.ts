@@ -63,7 +63,7 @@ describe('Executions while the approver is being suspended', () => {
     expect([state, await read(id)]).toMatchObject(['suspended', lapsed]);
   });
 
-  it('A legal hold is not lifted while its approver is being suspended', async () => {
+  it('A legal hold is not lifted by an operator who is being suspended', async () => {
     const { id } = await buildIndividual(stack);
     const path = `/v1/users/${id}/legal-hold`;
     expect((await stack.post(path, { note: 'Letter 12' }, { token: operators.proposer.token })).status).toBe(201);
@@ -77,8 +77,8 @@ describe('Executions while the approver is being suspended', () => {
   });
 });
 
-describe('Executions while the proposer is being suspended', () => {
-  it('An erasure is not stopped while its proposer is being suspended', async () => {
+describe('Requests of an operator who is being suspended', () => {
+  it('An erasure is not stopped by an operator who is being suspended', async () => {
     const { id } = await buildIndividual(stack);
     await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [newId(), id]);
     const path = `/v1/users/${id}/erasure`;
@@ -115,7 +115,7 @@ describe('Executions while the approver’s permission is being revoked', () => 
 });
 
 describe('Bookings that wait for balances', () => {
-  it('A suspension waits for a booking that the suspended user approved and that is waiting for balances', async () => {
+  it('A suspension waits for a booking of the same approver that is waiting for balances', async () => {
     const id = await planBooking();
     let booking: Promise<unknown> | undefined;
     let suspended: ReturnType<typeof suspend> | undefined;

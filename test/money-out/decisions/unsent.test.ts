@@ -38,7 +38,7 @@ const expectRefused = async (payoutId: string) => {
 };
 
 describe('Decisions before any request to the provider', () => {
-  it('People cannot settle a payout as succeeded before it was requested from the provider', async () => {
+  it('Operators cannot settle a payout as succeeded before it is requested from the provider', async () => {
     const partner = await buildPayer(stack);
     stack.arm('send-transfer.before=hold');
     const { id } = await pay(partner);
@@ -50,7 +50,7 @@ describe('Decisions before any request to the provider', () => {
   }, 180_000);
 
   itInFull(
-    'A decision that a payout succeeded, proposed despite the check, is not executed before the payout was requested from the provider',
+    'A decision that a payout succeeded is refused at its approval if no transfer was requested',
     async () => {
       const partner = await buildPayer(stack);
       stack.arm('send-transfer.before=hold');
@@ -67,7 +67,7 @@ describe('Decisions before any request to the provider', () => {
   );
 
   itInFull(
-    'People cannot settle a disbursement as succeeded right after its rejection',
+    'Operators cannot settle a disbursement as succeeded right after its rejection',
     async () => {
       const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
       await stack.kill('worker');
@@ -81,7 +81,7 @@ describe('Decisions before any request to the provider', () => {
   );
 
   itInFull(
-    'People cannot settle a disbursement as succeeded right after its decision lapsed',
+    'Operators cannot settle a disbursement as succeeded right after its decision lapses',
     async () => {
       const { owner, id, decisionId } = await buildWaitingDisbursement(stack);
       await stack.kill('worker');

@@ -28,7 +28,7 @@ async function send(
 
 const messageOf = async (answer: Response) => ((await answer.json()) as { message: unknown }).message;
 
-it('A batch that an operator imports is created once per Idempotency-Key and approved with an API key of the partner', async () => {
+it('An imported batch is created once per Idempotency-Key and approved with the partner’s API key', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const path = `/v1/partner-accounts/${partner.id}/payout-batches`;

@@ -12,7 +12,7 @@ afterAll(() => stack.stop());
 
 const hasSucceeded = ({ status }: { status: string }) => status === 'succeeded';
 
-it('A batch whose worker is killed with -9 while it starts payouts sends each of them once', async () => {
+it('A batch sends each payout once even if its worker is killed with -9 while starting payouts', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const batches: { id: string; ids: string[] }[] = [];

@@ -5,7 +5,7 @@ import { startStack } from '../../support/stack.ts';
 import { buildPayer } from '../payouts/build-payouts.ts';
 import { buildSecondKey, itemsOf, itemsOfBatch, makeBatch } from './build-batches.ts';
 
-it('A batch starts no more payouts while five that it started are not sent yet', async () => {
+it('A batch has at most five payouts started but not sent', async () => {
   await using stack = await startStack();
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
@@ -39,7 +39,7 @@ it('A batch starts no more payouts while five that it started are not sent yet',
   expect(begun).toEqual(ids);
 }, 60_000);
 
-it('A sweep never starts a payout before its turn in its batch, even after payouts were released from hold', async () => {
+it('The sweep never starts a payout before its turn in its batch, even after a hold is released', async () => {
   await using stack = await startStack({ own: true });
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);

@@ -39,7 +39,7 @@ const refusal = (status: number, code: string, details?: unknown) => ({
   body: { error: { code, ...(details === undefined ? {} : { details }) } },
 });
 
-it('A batch is created with one API key and approved with another, and each item becomes a payout sent once', async () => {
+it('A batch created with one API key and approved with another sends each item once', async () => {
   const fees = [{ method: 'payout', fixed: '2500', basis_points: 0 }];
   const partner = await buildPayer(stack, { available: '1000000', fees });
   const approve = await buildSecondKey(stack, partner);
@@ -102,7 +102,7 @@ it('A batch is created with one API key and approved with another, and each item
   expect(told).toMatchObject([{ type: 'payout_batch.completed', version: 1 }]);
 }, 120_000);
 
-it('A batch cannot be decided with the API key that created it, or its successor, and is decided only once', async () => {
+it('A batch is decided once, and not with the API key that created it or that key’s successor', async () => {
   const partner = await buildPayer(stack);
   const { id } = await makeBatch(partner, itemsOf(1));
   const denied = refusal(403, 'AUTH_PERMISSION_DENIED');
@@ -223,7 +223,7 @@ it('Creating an invalid batch returns every error of every item in one response'
 describe('A refused batch', () => {
   const path = '/v1/partners/payout-batches';
 
-  it('A refused batch is never created by an earlier request with the same key, and the key can be used again', async () => {
+  it('A refused batch is never created by a delayed earlier request, and its key can be used again', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const body = { items: itemsOf(1) };
@@ -256,7 +256,7 @@ describe('A refused batch', () => {
   });
 });
 
-it('A partner has at most ten open batches; a lapsed one cannot be approved and no longer counts', async () => {
+it('A partner has at most ten open batches; a lapsed batch cannot be approved and does not count', async () => {
   const partner = await buildPayer(stack);
   const approve = await buildSecondKey(stack, partner);
   const made: { id: string }[] = await Promise.all(
@@ -291,7 +291,7 @@ it('A partner has at most ten open batches; a lapsed one cannot be approved and 
   expect(await other.get(`/payout-batches/${oldest?.id}/items`)).toMatchObject(refusal(404, 'RESOURCE_NOT_FOUND'));
 }, 60_000);
 
-it('A batch is reserved once despite concurrent approvals, and sent once despite the loss of its workflow', async () => {
+it('A batch is reserved once by concurrent approvals and sent once even if its workflow is lost', async () => {
   const partner = await buildPayer(stack, { available: '1000000' });
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(15));

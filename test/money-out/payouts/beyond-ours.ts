@@ -71,7 +71,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     operators = await buildOperators(stack);
   }, 60_000);
 
-  it('A second live transfer with a payout’s reference is a difference as soon as the provider is queried, and is booked as a loss', async () => {
+  it('A second live transfer with a payout’s reference is reported as a difference and booked as a loss', async () => {
     const { id } = await pay(partner);
     await payoutWhen(partner, id, 'succeeded');
     const second = await transferElsewhere(stack, id);
@@ -94,7 +94,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await stuckOf(second)).toBeUndefined();
   }, 120_000);
 
-  it('A transfer with an unknown reference is a difference as soon as its callback arrives', async () => {
+  it('A transfer with an unknown reference is reported as a difference when its callback arrives', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference, '111111');
     const difference = await differenceWhen(unknown);
@@ -108,7 +108,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
   }, 120_000);
 
-  it('A transfer under the reference of a payment, which requests none, is unknown as soon as its callback arrives', async () => {
+  it('A transfer with a payment’s reference is reported as unknown when its callback arrives', async () => {
     const { id } = (await partner.post('/payments', { method: 'qris', amount: '50000' }, freshKey())).body.data;
     const unknown = await transferElsewhere(stack, id, '111111');
     expect(await differenceWhen(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', state: 'open', reference: id });
@@ -117,7 +117,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await differenceOf(unknown)).toMatchObject({ state: 'resolved' });
   }, 120_000);
 
-  it('A transfer that the platform made itself is booked once, by the decision that names it, and again if the bank returns it', async () => {
+  it('A transfer of the platform is booked once, by the decision naming it, and reversed if returned', async () => {
     const top = { kind: 'book_external', amount: '100000', reference: `top-up ${randomUUID()}` };
     expect(await decide(stack, operators, top)).toMatchObject({ status: 'carried_out' });
     const reference = `own-${randomUUID()}`;
@@ -136,7 +136,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect((await propose(stack, operators, withdrawal)).status).toBe(400);
   }, 120_000);
 
-  it('An unknown transfer that was booked as a loss is not booked again as the platform’s own', async () => {
+  it('An unknown transfer booked as a loss cannot be booked again as the platform’s own', async () => {
     const unknown = await transferElsewhere(stack, `elsewhere-${randomUUID()}`, '111111');
     await differenceWhen(unknown);
     const booking = { kind: 'book_transfer', provider_reference: unknown };
@@ -168,7 +168,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     return receipt?.id ?? '';
   }
 
-  it('A transfer that refunded money in suspense is in the books once, by the decision that names it', async () => {
+  it('A transfer that refunded money in suspense is booked once, by the decision that names it', async () => {
     const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
     const reference = `refund-${randomUUID()}`;
     const transfer = await transferElsewhere(stack, reference, '111111');
@@ -201,7 +201,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect((await reconcile()).open).toBe(0);
   }, 120_000);
 
-  it('A refund of money in suspense that names a transfer booked meanwhile is refused', async () => {
+  it('A refund of money in suspense is refused if its transfer was booked in the meantime', async () => {
     const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
     const transfer = await transferElsewhere(stack, `refund-${randomUUID()}`, '111111');
     await eventually(
@@ -224,7 +224,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(evidence).toMatchObject({ evidence: { books: { refunded_receipts: [refund.receipt_id] } } });
   }, 120_000);
 
-  it('An unknown transfer is booked once it has succeeded, even without a callback', async () => {
+  it('An unknown transfer can be booked once it has succeeded, even if no callback arrived', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference);
     await reconcile();
@@ -237,11 +237,11 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await stuckOf(unknown)).toBeUndefined();
   }, 120_000);
 
-  it('Money that left by a payout that failed here counts toward the daily limit and is booked from the partner’s balance', async () => {
+  it('A failed payout that the provider sent counts toward the daily limit and is booked from its source', async () => {
     const payer = await buildPayer(stack, { available: '100000' });
     const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
     await payoutWhen(payer, id, 'failed');
-    const used = async () => (await payer.get('/limits')).body.data.limits?.max_daily_amount?.used;
+    const used = async () => (await payer.get('/limits')).body.data.max_daily_amount.used;
     const before = await used();
     const early = await propose(stack, operators, { kind: 'book_transfer', payout_id: id });
     expect(early.status).toBe(400);
@@ -251,7 +251,7 @@ export function describeBeyondOurs(place: () => Stack): void {
       ([row]) => row?.word === 'succeeded',
       60_000,
     );
-    if (before !== undefined) expect(Number(await used()) - Number(before)).toBe(100_000);
+    expect(Number(await used()) - Number(before)).toBe(100_000);
     expect(await decide(stack, operators, { kind: 'book_transfer', payout_id: id })).toMatchObject({
       status: 'carried_out',
     });
@@ -270,7 +270,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(again.status).toBe(400);
   }, 120_000);
 
-  it('Reconciliation finds no difference in a withdrawal that both sides report alike', async () => {
+  it('Reconciliation finds no difference in a withdrawal that succeeded on both sides', async () => {
     const owner = await buildOwner(stack);
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');

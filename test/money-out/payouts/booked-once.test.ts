@@ -106,9 +106,9 @@ const book = (named: { payout_id: string } | { provider_reference: string }) =>
 const refuses = async (named: object) => (await propose(stack, operators, { kind: 'book_transfer', ...named })).status;
 
 // Runs first, because it counts differences.
-describe('Transfers beyond what a payout requested', () => describeBeyondOurs(() => stack));
+describe('Transfers that no payout requested', () => describeBeyondOurs(() => stack));
 
-it('A booked transfer that the bank returns is credited to its source, and is booked again if it left after all', async () => {
+it('A booked transfer is credited to its source if the bank returns it, and can be booked again', async () => {
   const payer = await buildPayer(stack, { fees });
   const before = await systemBalances();
   const { id } = await pay(payer, { bank_account_number: magicAccount('999999') });
@@ -131,7 +131,7 @@ it('A booked transfer that the bank returns is credited to its source, and is bo
   await stuckWhen(id, 0);
 }, 120_000);
 
-it('A payout that the bank returned, and that the provider then reports as sent, is booked', async () => {
+it('A returned payout can be booked if the provider then reports it as succeeded', async () => {
   const payer = await buildPayer(stack, { fees });
   const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
   await saidOf(id, 'accepted');
@@ -147,7 +147,7 @@ it('A payout that the bank returned, and that the provider then reports as sent,
   expect(await readPayout(payer, id)).toMatchObject({ status: 'reversed', booked_at: expect.any(String) });
 }, 120_000);
 
-it('An approval queries the provider again: money returned since is not booked', async () => {
+it('An approval queries the provider again and does not book a transfer returned since', async () => {
   const before = await systemBalances();
   const reference = `elsewhere-${randomUUID()}`;
   const unknown = await transferElsewhere(stack, reference, '111111');
@@ -161,7 +161,7 @@ it('An approval queries the provider again: money returned since is not booked',
   await stuckWhen(unknown, 0);
 }, 120_000);
 
-it('Money booked as lost by an unknown transfer is credited when the bank returns it', async () => {
+it('An unknown transfer booked as a loss is credited when the bank returns it', async () => {
   const before = await systemBalances();
   const reference = `elsewhere-${randomUUID()}`;
   const unknown = await transferElsewhere(stack, reference, '111111');
@@ -177,7 +177,7 @@ it('Money booked as lost by an unknown transfer is credited when the bank return
   expect((await reconcileOn(stack)).open).toBe(0);
 }, 120_000);
 
-it('A second transfer that was booked as lost, and by which its payout then succeeds, is booked once', async () => {
+it('A second transfer booked as a loss is booked once if its payout then succeeds through it', async () => {
   const payer = await buildPayer(stack, { fees });
   const before = await systemBalances();
   const { id } = await pay(payer, { bank_account_number: magicAccount('131313') });
@@ -195,7 +195,7 @@ it('A second transfer that was booked as lost, and by which its payout then succ
   await stuckWhen(second, 0);
 }, 120_000);
 
-it('A second transfer is booked while its payout is being queried', async () => {
+it('Booking a second transfer does not deadlock with a query of its payout', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
   const second = await transferElsewhere(stack, id);
@@ -220,7 +220,7 @@ it('A second transfer is booked while its payout is being queried', async () => 
 }, 120_000);
 
 itInFull(
-  'A second transfer that was booked as lost, and that is then matched to a failed payout, is booked from its source',
+  'A loss booked for a second transfer is reversed once the transfer matches a failed payout',
   async () => {
     const payer = await buildPayer(stack, { fees });
     const { id, transfer: first } = await buildEnded(payer);
@@ -241,7 +241,7 @@ itInFull(
 );
 
 itInFull(
-  'A booked transfer that fails while a second one is live leaves the payout to be booked again',
+  'A payout can be booked again if its booked transfer fails while a second one is live',
   async () => {
     const payer = await buildPayer(stack, { fees });
     const { id, transfer: first } = await buildEnded(payer);
@@ -264,7 +264,7 @@ itInFull(
   120_000,
 );
 
-it('A failed payout that the provider sent with the wrong amount is booked at that, its source paying at most its own amount', async () => {
+it('A failed payout sent with the wrong amount debits its source by at most the payout’s amount', async () => {
   const amounts = [
     [150_000, -52_500],
     [60_000, 0],
@@ -297,7 +297,7 @@ describe('After a restore to before a payout was created', () => {
   }
 
   itInFull(
-    'Money booked as lost is used by the payout created again with the same key after a restore',
+    'A payout created again after a restore takes over its transfer booked as a loss',
     async () => {
       const key = freshKey();
       const { id, transfer } = await buildForgotten(key);
@@ -311,7 +311,7 @@ describe('After a restore to before a payout was created', () => {
   );
 
   itInFull(
-    'A transfer that a repeated payout finds after a restore is no longer unknown and cannot be booked',
+    'A transfer matched by a retried payout after a restore is no longer unknown or bookable',
     async () => {
       const key = freshKey();
       const { id, transfer } = await buildForgotten(key);
@@ -324,7 +324,7 @@ describe('After a restore to before a payout was created', () => {
   );
 
   itInFull(
-    'An unknown refund to a wallet is booked after a restore',
+    'An unknown refund to a wallet can be booked after a restore',
     async () => {
       const paymentId = await buildPaid(stack, partner, { amount: '50000' });
       const made = await refund(partner, paymentId, { amount: '20000' });

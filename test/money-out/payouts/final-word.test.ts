@@ -54,7 +54,7 @@ const settle = (id: string, settlement: PayoutSettlement) => steps.settle(id, se
 const lapsed = { status: 'lapsed', reason: 'the provider has since reported a final status: succeeded' };
 
 describe('A final status after which the provider stops answering', () => {
-  it('A final status stands when the provider stops answering, and so do its consequences', async () => {
+  it('A final status resolves its payout even if the provider stops answering afterwards', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     expect(await steps.ask(id)).toMatchObject({ said: 'silent' });
@@ -98,7 +98,7 @@ describe('A final status after which the provider stops answering', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('The database keeps a payout from being settled against its final status, even by two people, even a day later', async () => {
+  it('The database rejects settlements against the final status or by decisions older than 24 hours', async () => {
     const id = await heldPayout();
     await endThenFallSilent(id, 'SUCCEEDED');
     await plantDecision(stack, operators, decisionAbout(id, 'failed'));
@@ -138,7 +138,7 @@ async function age(id: string, days: number): Promise<void> {
 }
 
 describe('The last check of a succeeded payout', () => {
-  it('The last check of a succeeded payout is repeated an hour later if the provider did not answer, and is done if it did', async () => {
+  it('The last check of a succeeded payout is retried an hour later if the provider does not answer', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -155,7 +155,7 @@ describe('The last check of a succeeded payout', () => {
 });
 
 describe('A returned transfer reported once before the provider stops answering', () => {
-  it('A return reported once is booked by the next activity, and the payout is watched until then', async () => {
+  it('A return reported once is booked by the next activity, and the payout stays scheduled until then', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });
@@ -214,7 +214,7 @@ describe('A contradiction reported after the last check', () => {
     return id;
   }
 
-  it('A contradiction reported after the last check stays listed until that very difference is explained', async () => {
+  it('A contradicted payout stays listed as stuck until exactly that difference is explained', async () => {
     const id = await heldPayout();
     await settleAtProvider(stack, id, 'SUCCEEDED');
     expect(await steps.askAndResolve(id)).toMatchObject({ status: 'succeeded' });

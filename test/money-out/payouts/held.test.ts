@@ -33,8 +33,8 @@ const wake = () =>
     throw new Error(`${id}: ${error}`);
   });
 
-describe('Hold or release all payouts', () => {
-  it('Hold or release all payouts shows its state, who switched it and why, and records an event', async () => {
+describe('Holding all payouts', () => {
+  it('Holding all payouts records an event and shows who held them and why', async () => {
     const { token } = admin;
     expect((await stack.get(path, { token })).body.data).toEqual({
       enabled: true,
@@ -75,7 +75,7 @@ describe('While all payouts are on hold', () => {
   beforeEach(hold);
   afterEach(release);
 
-  it('No kind of payout is sent while all are on hold; each is accepted, shows why it waits, and is sent after release', async () => {
+  it('Payouts, withdrawals and refunds are accepted during a hold and sent once after release', async () => {
     const owner = await buildOwner(stack);
     const payment = await buildPaid(stack, partner);
     const [payout, withdrawal, refunded] = await Promise.all([
@@ -119,7 +119,7 @@ describe('While all payouts are on hold', () => {
     }
   }, 90_000);
 
-  it('A disbursement approved on hold is not sent after release if its cause was stopped: its money is released', async () => {
+  it('A disbursement approved during a hold fails after release if its cause was stopped', async () => {
     const approvers = await Promise.all(
       [0, 1].map(async () => secureSession(stack, (await buildSuperAdmin(stack)).id)),
     );
@@ -142,7 +142,7 @@ describe('While all payouts are on hold', () => {
   }, 60_000);
 
   itInFull(
-    'A request that the provider does not have is not repeated while all payouts are on hold',
+    'A transfer request that the provider does not have is not retried during a hold',
     async () => {
       await release();
       const steps = openSteps(stack);
@@ -160,7 +160,7 @@ describe('While all payouts are on hold', () => {
     60_000,
   );
 
-  it('An attempt that had started sends no request while all payouts are on hold', async () => {
+  it('An attempt that started before the hold sends no request', async () => {
     await release();
     const steps = openSteps(stack);
     const gateway = steps.openGateway();

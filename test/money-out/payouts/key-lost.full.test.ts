@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('A payout whose key is lost after the reservation is shown to operators, and two people settle it', async () => {
+it('A payout whose encryption key is lost after the reservation is stuck until two people settle it', async () => {
   const key = freshKey();
   const id = payoutIdFor(partner.id, key);
   stack.arm('reserve-payout.after=kill');
@@ -44,7 +44,7 @@ it('A payout whose key is lost after the reservation is shown to operators, and 
   expect(await transfersOf(stack, id)).toEqual([]);
 }, 120_000);
 
-it('A payout whose key is lost before the reservation is refused for good, and nothing is reserved', async () => {
+it('A payout whose encryption key is lost before the reservation is refused on every retry', async () => {
   const key = freshKey();
   const id = payoutIdFor(partner.id, key);
   await stack.kill('worker');

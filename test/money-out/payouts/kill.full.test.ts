@@ -92,7 +92,7 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
 /** In the shorter run `withdrawals/kill` covers each failpoint. */
 describe('Payouts without an answer whose worker is killed with -9, two at each failpoint', () => {
   it.each(faults)(
-    'Payouts without an answer whose worker is killed with -9 take the provider’s outcome, and the ledger agrees, callbacks %s',
+    'Unanswered payouts whose worker is killed with -9 take the provider’s outcome, callbacks %s',
     async (fault) => {
       await setFaults(stack, callbackFaults[fault]);
       // For two of the faults either payout may wait there, for the others only the one whose outcome can be
@@ -115,7 +115,7 @@ describe('Payouts without an answer whose worker is killed with -9, two at each 
 });
 
 describe('A payout whose worker is killed between storing the attempt and the request', () => {
-  it('A payout whose worker is killed between storing the attempt and the request needs no operator: it is sent once, two minutes later', async () => {
+  it('A payout whose worker is killed between attempt and request is sent once, two minutes later', async () => {
     const partner = await buildPayer(stack);
     stack.arm('send-transfer.attempt-written=kill');
     const dying = stack.worker.exited.then(() => stack.restart());

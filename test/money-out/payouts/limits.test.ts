@@ -52,7 +52,7 @@ describe('Payout limits', () => {
     expect((await payer.get('/payouts')).body.data.total).toBe(0);
   });
 
-  it('A payout above max_payout_amount returns FUNDS_LIMIT_EXCEEDED with the limit as the remaining amount', async () => {
+  it('A payout above max_payout_amount returns FUNDS_LIMIT_EXCEEDED; a payout at the limit succeeds', async () => {
     const payer = await buildPayer(stack, { limits });
     const details = {
       limit: 'max_payout_amount',
@@ -81,7 +81,7 @@ describe('Payout limits', () => {
     expect(await post(small, undefined, payer)).toMatchObject(refusal(422, 'FUNDS_LIMIT_EXCEEDED', details));
   });
 
-  it('A payout returns FUNDS_INSUFFICIENT_BALANCE when the available balance does not cover the reservation', async () => {
+  it('A payout whose reservation exceeds the available balance returns FUNDS_INSUFFICIENT_BALANCE', async () => {
     const payer = await buildPayer(stack, {
       available: '100000',
       feeMode: 'ADDED',
@@ -92,7 +92,7 @@ describe('Payout limits', () => {
     expect(await post({ amount: '97500' }, undefined, payer)).toMatchObject({ status: 200 });
   });
 
-  it('A failed payout counts toward the hourly count but not the daily amount; a reversed one counts toward both', async () => {
+  it('Failed payouts count toward the hourly count only; reversed payouts count toward both limits', async () => {
     const payer = await buildPayer(stack, { limits });
     const failing = await pay(payer, { ...small, bank_account_number: magicAccount('121212') });
     await payoutWhen(payer, failing.id, 'failed');
@@ -105,7 +105,7 @@ describe('Payout limits', () => {
     });
   });
 
-  it('Refused payouts count toward no limit, and the windows roll', async () => {
+  it('Refused payouts count toward no limit; others stop counting after an hour or a day', async () => {
     const payer = await buildPayer(stack, { limits });
     await post({ amount: '50001' }, undefined, payer);
     const old = await pay(payer, { amount: '50000' });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('A payout whose workflow is reset', async () => {
+it('A payout whose workflow is lost succeeds when the provider’s callback arrives', async () => {
   const partner = await buildPayer(stack);
   const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
   await eventually(
@@ -38,7 +38,7 @@ it('A payout whose workflow is reset', async () => {
 
 describe('A payout whose workflow is reset to its first task', () => {
   it.each(casesOf(['111111', '900003', '131313', '900004']))(
-    'A payout to %s whose workflow is reset to its first task sends nothing again and has the same outcome',
+    'Resetting the workflow of a payout to %s sends nothing again and keeps the outcome',
     async (digits) => {
       const partner = await buildPayer(stack);
       const { id } = await pay(partner, { bank_account_number: magicAccount(digits) });

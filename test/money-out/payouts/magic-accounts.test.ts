@@ -52,7 +52,7 @@ const reserved = { balance: '1000000.0000', available: '900000.0000', pending: '
 const spent = { balance: '900000.0000', available: '900000.0000', pending: '0.0000' };
 
 describe('A payout to a sandbox account', () => {
-  it('A payout to an ordinary sandbox account succeeds: the reservation is spent on one transfer of the net, with the payout’s id as idempotency key', async () => {
+  it('A payout sends one transfer of its net amount, with the payout’s id as idempotency key', async () => {
     const payout = await to('111111');
     const ended = await payoutWhen(partner, payout.id, 'succeeded');
     expect(ended).toMatchObject({ is_final: true, finalized_at: expect.any(String), net_amount: '97500.0000' });
@@ -62,7 +62,7 @@ describe('A payout to a sandbox account', () => {
     ]);
   });
 
-  it('A payout to 121212 is refused with INVALID_DESTINATION: all money is released, and no transfer exists', async () => {
+  it('A payout to 121212 fails with INVALID_DESTINATION, without a transfer, and releases all money', async () => {
     const payout = await to('121212');
     expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({ failure_code: 'INVALID_DESTINATION' });
     expect(await readBalance(partner)).toMatchObject(returned);
@@ -74,7 +74,7 @@ describe('A payout to a sandbox account', () => {
     ['123456', 'TEMPORARY_TRANSFER_ERROR'],
   ] as const;
   it.each(casesOf(failing))(
-    'A payout to %s is accepted and then fails with %s: all money is released',
+    'A payout to %s is accepted, then fails with %s and releases all money',
     async (digits, failure_code) => {
       const payout = await to(digits);
       expect(await payoutWhen(partner, payout.id, 'failed')).toMatchObject({
@@ -100,7 +100,7 @@ describe('A payout to a sandbox account', () => {
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
-  it('A payout to 654321 succeeds and is reversed: the net is returned, the fee is retained', async () => {
+  it('A payout to 654321 succeeds and is reversed: the net amount is returned, the fee is retained', async () => {
     const payout = await to('654321');
     // If it was reversed before the first query, both are booked at once.
     const { is_final, succeeded_at, finalized_at } = await payoutWhen(partner, payout.id, 'reversed');
@@ -109,7 +109,7 @@ describe('A payout to a sandbox account', () => {
     expect(await readBalance(partner)).toMatchObject({ balance: '997500.0000', available: '997500.0000' });
   });
 
-  it('A payout to 900003 succeeds with one transfer although the answer was lost', async () => {
+  it('A payout to 900003 succeeds with one transfer although the response was lost', async () => {
     const { payout } = unanswered['900003'];
     partner = unanswered['900003'].partner;
     await payoutWhen(partner, payout.id, 'succeeded');
@@ -117,7 +117,7 @@ describe('A payout to a sandbox account', () => {
     expect(await readBalance(partner)).toMatchObject(spent);
   });
 
-  it('A payout to 900004 stays pending with an unknown outcome: no transfer exists, and the money stays reserved', async () => {
+  it('A payout to 900004 stays pending and reserved with an unknown outcome and no transfer', async () => {
     const { payout } = unanswered['900004'];
     partner = unanswered['900004'].partner;
     const { token } = partner.admin;
@@ -138,7 +138,7 @@ describe('A payout to a sandbox account', () => {
   });
 
   itInFull(
-    'A payout to 900005 succeeds although the first request was lost: the same request is repeated two minutes later',
+    'A payout to 900005, whose first request is lost, succeeds by a retry two minutes later',
     async () => {
       const { payout } = unanswered['900005'];
       partner = unanswered['900005'].partner;

@@ -81,9 +81,9 @@ async function whenUnknown(id: string): Promise<void> {
 const stuck = async (minutes = 0) =>
   (await stack.get(`/v1/payouts/stuck?minutes=${minutes}&limit=100`, { token: operator.token })).body.data.items;
 
-describe('Anyone with access to Temporal', () => {
+describe('Settlements sent to the workflow', () => {
   it.each([
-    ['an unknown outcome', { outcome: 'reversed', note }, 'outcome'],
+    ['an invalid outcome', { outcome: 'reversed', note }, 'outcome'],
     ['no note', { outcome: 'failed', note: ' ' }, 'note'],
     ['a note of more than 300 characters', { outcome: 'failed', note: 'x'.repeat(301) }, 'note'],
     ['a note with a control character', { outcome: 'failed', note: 'ticket\u0000 4711' }, 'note'],
@@ -97,11 +97,11 @@ describe('Anyone with access to Temporal', () => {
       'the decision has the outcome and the note',
     ],
     ['nothing', undefined, 'outcome'],
-  ])('A settlement signalled with %s is rejected before it is written to the history', async (_, settlement, named) => {
+  ])('A settlement sent to the workflow with %s is rejected with the reason', async (_, settlement, named) => {
     expect(await refusalOf(settle(unknown, settlement))).toContain(named);
   });
 
-  it('A settlement that the provider does not prove is rejected with the provider’s status and the route for decisions', async () => {
+  it('A settlement that the provider does not prove is rejected with its status and the route', async () => {
     await whenUnknown(unknown);
     for (const outcome of ['succeeded', 'failed']) {
       const refusal = await refusalOf(settle(unknown, { outcome, note }));
@@ -111,7 +111,7 @@ describe('Anyone with access to Temporal', () => {
     expect(await readPayout(partner, unknown)).toMatchObject({ status: 'pending' });
   });
 
-  it('A settlement has no effect if its decision does not exist, is about another payout, or is not approved', async () => {
+  it('A settlement has no effect if its decision is missing, about another payout or not approved', async () => {
     await whenUnknown(unknown);
     await whenUnknown(another);
     const other = await propose(stack, operators, { kind: 'settle_payout', payout_id: another, outcome: 'failed' });
@@ -124,7 +124,7 @@ describe('Anyone with access to Temporal', () => {
     expect(await readPayout(partner, another)).toMatchObject({ status: 'pending' });
   });
 
-  it('A settlement that the provider’s final status proves is accepted without naming an operator', async () => {
+  it('A settlement that matches the provider’s final status is accepted once, without an operator’s name', async () => {
     const held = await buildPayer(stack);
     const { id } = await pay(held, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -156,7 +156,7 @@ describe('Anyone with access to Temporal', () => {
 
 describe('A payout settled by two people', () => {
   itInFull(
-    'A payout settled as failed that the provider then pays is reported as contradicted: no money moves, and operators see it',
+    'A payout settled as failed that the provider then pays is stuck as contradicted and moves no money',
     async () => {
       const { id } = await to('131313');
       await eventually(
@@ -185,7 +185,7 @@ describe('A payout settled by two people', () => {
 });
 
 describe('A callback that contradicts a final payout', () => {
-  it('A callback that contradicts a final payout moves no money, is reported once, and is closed when the provider agrees again', async () => {
+  it('A callback that contradicts a final payout moves no money and is reported once', async () => {
     const { id } = await to('111111');
     await payoutWhen(partner, id, 'succeeded');
     const before = await readBalance(partner);
@@ -208,8 +208,8 @@ describe('A callback that contradicts a final payout', () => {
   });
 });
 
-describe('An activity repeated because its result was lost', () => {
-  it('An activity repeated because its result was lost returns the webhooks it wrote and did not start', async () => {
+describe('A retried activity', () => {
+  it('A retried activity returns the webhook deliveries that are still pending', async () => {
     // Nothing listens there, so the webhook stays pending.
     const payer = await buildPayer(stack, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     const { id } = await pay(payer);
@@ -228,7 +228,7 @@ describe('GET /v1/payouts/stuck', () => {
     expect((await stack.get('/v1/payouts/stuck')).status).toBe(401);
   });
 
-  it('Stuck payouts are paged by row or number, with the total even on a page past the end', async () => {
+  it('Stuck payouts are paged by cursor or page number, with the total even past the last page', async () => {
     for (const id of [unknown, another, unknownWithdrawal]) await whenUnknown(id);
     const list = async (query: string) =>
       (await stack.get(`/v1/payouts/stuck?minutes=0&${query}`, { token: operator.token })).body.data;
@@ -284,7 +284,7 @@ describe('GET /v1/payouts/stuck', () => {
 });
 
 describe('A withdrawal with an unknown outcome', () => {
-  it('A withdrawal with an unknown outcome keeps its money reserved, is listed as stuck, and is settled by two people', async () => {
+  it('A withdrawal with an unknown outcome stays reserved and stuck until two people settle it', async () => {
     const id = unknownWithdrawal;
     await whenUnknown(id);
     expect((await stuck()).find(({ payout_id }: { payout_id: string }) => payout_id === id)).toMatchObject({
@@ -318,7 +318,7 @@ describe('The fee of a withdrawal', () => {
       ({ type, amount, status }) => `${status} ${type} ${amount}`,
     );
 
-  it('A withdrawal’s fee is deducted from the amount as its own row, and retained when the bank returns an accepted transfer', async () => {
+  it('A withdrawal’s fee is a transaction of its own and is retained when the bank returns the transfer', async () => {
     const payee = await buildOwner(stack);
     const before = await revenue();
     const { id, ...answer } = await withdraw(stack, payee);

@@ -42,7 +42,7 @@ const post = async (body: object, key?: string | null, by = partner) => {
 describe('A quote for a payout', () => {
   const ask = (body: object, by = partner) => by.post('/quotes', { method: 'payout', amount: '50000', ...body }, null);
 
-  it('A payout quote shows the cost for its bank and reserves nothing', async () => {
+  it('A payout quote shows the fee for its bank and reserves nothing', async () => {
     const before = await readBalance(partner);
     for (const [bank_code, fee] of [
       ['BCA', '2500.0000'],
@@ -82,7 +82,7 @@ describe('A quote for a payout', () => {
 });
 
 describe('POST /v1/partners/payouts', () => {
-  it('Creating a payout returns 200 once the money is reserved, with amount, fee, net and status_url', async () => {
+  it('Creating a payout returns 200 with amount, fee, net amount and status_url', async () => {
     const { status, body } = await post({ external_ref: 'INV-7' });
     expect({ status, body }).toEqual({
       status: 200,
@@ -144,7 +144,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(transfer?.amount).toBe(100_000);
   });
 
-  it('A payout’s fee is that of the bank, otherwise that of the method', async () => {
+  it('A payout to a bank with its own fee is charged that fee, not the fee of the method', async () => {
     const { body } = await post({ bank_code: 'BNI', bank_account_number: '1234567890' });
     expect(body.data).toMatchObject({ fee: '1100.0000', net_amount: '98900.0000' });
   });
@@ -167,7 +167,7 @@ describe('POST /v1/partners/payouts', () => {
     ['an account number too long for the bank', { bank_account_number: '123456789012345678' }, 'bank_account_number'],
     ['an unknown field', { colour: 'blue' }, 'colour'],
     ['an external_ref that is too long', { external_ref: 'x'.repeat(129) }, 'external_ref'],
-  ])('Creating a payout with %s returns REQUEST_INVALID_PAYLOAD and names the field', async (_, changes, field) => {
+  ])('Creating a payout with %s returns REQUEST_INVALID_PAYLOAD with the field', async (_, changes, field) => {
     const details = [{ field, message: expect.stringContaining(field) }];
     expect(await post(changes)).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD', details));
   });
@@ -178,7 +178,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(await post({}, 'x'.repeat(129))).toMatchObject(refusal(400, 'REQUEST_INVALID_PAYLOAD'));
   });
 
-  it('A payout sent repeatedly with the same idempotency key is paid once and gets the same response each time', async () => {
+  it('A payout requested repeatedly with one idempotency key is reserved once and gets one response', async () => {
     const key = freshKey();
     const body = payoutBody({ bank_account_number: magicAccount('131313') });
     const before = await readBalance(partner);
@@ -207,7 +207,7 @@ describe('POST /v1/partners/payouts', () => {
     expect(await payer.get('/payouts')).toMatchObject(refusal(403, 'AUTH_PERMISSION_DENIED'));
   });
 
-  it('A payout being reserved delays the suspension of its organization; later payouts are refused', async () => {
+  it('The suspension of an organization waits for a payout being reserved and refuses later ones', async () => {
     const payer = await buildPayer(stack);
     const superAdmin = await buildSuperAdmin(stack);
     const asked: ReturnType<typeof payer.post>[] = [];
@@ -234,7 +234,7 @@ describe('POST /v1/partners/payouts', () => {
     });
   });
 
-  it('A payout at the bank’s minimum without a beneficiary name is sent: the provider gets the number as the name', async () => {
+  it('A payout without a beneficiary name is sent with the account number as the name', async () => {
     const { id, beneficiary_name } = await pay(partner, { amount: '12500', beneficiary_name: undefined });
     expect(beneficiary_name).toBeNull();
     expect(await payoutWhen(partner, id, 'succeeded')).toMatchObject({
@@ -246,7 +246,7 @@ describe('POST /v1/partners/payouts', () => {
     ]);
   });
 
-  it('A payout’s account number and beneficiary never appear unencrypted in the workflow’s history', async () => {
+  it('A payout’s account number and beneficiary are encrypted in the workflow’s history', async () => {
     const payout = await pay(partner, { beneficiary_name: 'Siti Rahayu', external_ref: 'for Siti' });
     // The run that received the account number: a callback that arrives after its end starts another run.
     const handle = await currentRun(stack.deps.workflows.client.workflow, `partner-payout/${payout.id}`);
@@ -271,7 +271,7 @@ describe('Reading payouts', () => {
     expect(items).toMatchObject([{ id, succeeded_at, beneficiary_name: 'Siti Rahayu' }]);
   });
 
-  it('Payouts are listed newest first, without account numbers, with the total of all matches', async () => {
+  it('Payouts are listed newest first, without account numbers and with the total of all matches', async () => {
     const payer = await buildPayer(stack);
     const made: string[] = [];
     for (const external_ref of ['A', 'B', 'A']) made.push((await pay(payer, { external_ref })).id);
@@ -307,7 +307,7 @@ describe('Reading payouts', () => {
     'from=2026-02-30',
     'to=2026-01-01T00:00:00',
     'after=x',
-  ])('Listing payouts with %s is refused, and the error names the parameter', async (query) => {
+  ])('Listing payouts with %s is refused with the parameter’s name', async (query) => {
     const { status, body } = await partner.get(`/payouts?${query}`);
     const [field] = query.split('=');
     const details = [{ field, message: expect.stringContaining(String(field)) }];
@@ -339,7 +339,7 @@ describe('Reading payouts', () => {
     expect(await readPayout(other, payout.id)).toBeUndefined();
   });
 
-  it('A payout’s timeline is shown oldest first, a failure with its code, and no next step when final', async () => {
+  it('A final payout’s timeline is ordered oldest first and shows a failure code and no next step', async () => {
     const payout = await pay(partner, { bank_account_number: magicAccount('999999') });
     await payoutWhen(partner, payout.id, 'failed');
     const typesOf = (timeline: { items: { type: string }[] }) => timeline.items.map(({ type }) => type);
@@ -357,7 +357,7 @@ describe('Reading payouts', () => {
 });
 
 describe('The webhooks of a payout', () => {
-  it('A payout’s webhooks report succeeded, failed and reversed once each, with the resource at that time and a growing version', async () => {
+  it('A payout’s webhooks report succeeded, failed and reversed once each, with growing versions', async () => {
     const url = `${stack.sandbox.url}/sandbox/webhooks`;
     const payer = await buildPayer(stack, { webhook: { url } });
     const reversed = await pay(payer, { bank_account_number: magicAccount('654321') });

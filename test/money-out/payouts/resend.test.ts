@@ -54,8 +54,8 @@ async function hear(id: string, said: string, failureCode: string): Promise<void
 const repeat = { said: 'not known', repeat: true };
 const mayNot = { said: 'not known' };
 
-describe('Repeated payout requests', () => {
-  it('A payout request is repeated only if the provider does not have it two minutes after the attempt; then it pays once', async () => {
+describe('Retried payout requests', () => {
+  it('A payout request is retried only if the provider lacks it two minutes after the attempt', async () => {
     const id = await to('900005');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
     expect(await steps.ask(id)).toEqual(mayNot);
@@ -76,7 +76,7 @@ describe('Repeated payout requests', () => {
     expect(await steps.madeOf(id)).toBe(2);
   });
 
-  it('A payout request is repeated at growing intervals, at most five times', async () => {
+  it('A payout request is sent at most five times, at growing intervals', async () => {
     const id = await to('900004');
     const gateway = steps.openGateway();
     const how = { gateway, resendHours: 720 };
@@ -101,7 +101,7 @@ describe('Repeated payout requests', () => {
     expect(await stuckReasonOf(id)).toContain('requested 5 times, under one key');
   }, 60_000);
 
-  it('A payout request is not repeated PAYOUT_RESEND_HOURS after the first attempt, or at all when that is 0', async () => {
+  it('A payout request is not retried after PAYOUT_RESEND_HOURS, or at all when that is 0', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -115,7 +115,7 @@ describe('Repeated payout requests', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('A payout whose first transfer the provider lists late is never sent a second time', async () => {
+  it('A payout whose transfer the provider lists late is requested again but transferred once', async () => {
     await setFaults(stack, { listing: { lag_ms: 180_000 } });
     const id = await to('900003');
     expect(await steps.send(id)).toEqual({ said: 'silent' });
@@ -132,7 +132,7 @@ describe('Repeated payout requests', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('A payout request that the provider once had is never repeated, even if the provider loses it', async () => {
+  it('A payout request that the provider accepted is never retried, even if it is no longer listed', async () => {
     const id = await to('131313');
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
     await setFaults(stack, { listing: { lag_ms: 180_000 } });
@@ -142,7 +142,7 @@ describe('Repeated payout requests', () => {
     expect(await steps.madeOf(id)).toBe(1);
   });
 
-  it('A payout request is never repeated by concurrent runs of an activity: they make one attempt', async () => {
+  it('Concurrent runs of the send activity make one attempt', async () => {
     const id = await to('900005');
     await Promise.all([steps.send(id), steps.send(id), steps.send(id)]);
     expect(await steps.madeOf(id)).toBe(1);
@@ -157,7 +157,7 @@ describe('Repeated payout requests', () => {
     ).rejects.toThrow('payout_attempts_one_open');
   });
 
-  it('A payout request never changes: the first one is stored, and operators handle a difference', async () => {
+  it('A payout request that differs from the first one is not sent and is listed as stuck', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -183,7 +183,7 @@ describe('Repeated payout requests', () => {
     ).rejects.toThrow('never changed');
   });
 
-  it('A payout whose key was lost before it was sent is not requested: operators see it, and it continues once the key is restored', async () => {
+  it('An unsent payout whose encryption key is lost is stuck until the key is restored', async () => {
     const id = await to('111111');
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 1 } });
     expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
@@ -208,7 +208,7 @@ describe('Repeated payout requests', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  itInFull('A payout whose key was lost after it was sent is never repeated: two people settle it', async () => {
+  itInFull('A sent payout whose encryption key is lost is not retried until two people settle it', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 2);
@@ -220,7 +220,7 @@ describe('Repeated payout requests', () => {
     expect(await settleAsFailed(id)).toMatchObject({ payout: 'failed', status: 'carried_out' });
   });
 
-  it('A payout is never repeated for an attempt whose request is not stored', async () => {
+  it('A payout whose attempt has no stored request is never retried', async () => {
     const id = await to('900005');
     await stack.owner().execute('insert into payout_attempts (payout_id, number) values (?, 1)', [id]);
     await ageAttempts(stack, id, 5);
@@ -249,7 +249,7 @@ describe('A worker paused between storing its attempt and the request', () => {
     return { gateway, sent, goOn };
   }
 
-  it('A paused worker never sends when it resumes if another run has asked and sent in the meantime', async () => {
+  it('A paused worker never sends if another run has queried and sent in the meantime', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 2);
@@ -264,7 +264,7 @@ describe('A worker paused between storing its attempt and the request', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('A paused worker never sends an attempt older than its time-out, even if no other attempt was sent', async () => {
+  it('A paused worker never sends an attempt older than its time-out', async () => {
     const id = await to('111111');
     const { gateway, sent, goOn } = await stopped(id);
     await ageAttempts(stack, id, 1);
@@ -288,7 +288,7 @@ describe('A worker paused between storing its attempt and the request', () => {
 });
 
 describe('A refusal', () => {
-  it('A refusal of a repeated request never fails a payout: the first may still be executed, and people decide', async () => {
+  it('A refused retry never fails a payout, because the first request may still be executed', async () => {
     const id = await to('121212');
     // The query before the request is answered; the request is not.
     const gateway = steps.openGateway({
@@ -320,7 +320,7 @@ describe('A refusal', () => {
     expect(await readPayout(partner, id)).toMatchObject({ failure_code: 'SETTLED_BY_OPERATOR' });
   });
 
-  it('A refusal of the only request that can have arrived fails the payout: unsent requests do not count', async () => {
+  it('A refusal of the only request that can have arrived fails the payout', async () => {
     const id = await to('121212');
     await setFaults(stack, { requests: { limit_rate: 1 } });
     expect(await steps.send(id)).toMatchObject({ said: 'unsent' });
@@ -329,7 +329,7 @@ describe('A refusal', () => {
     expect(await steps.resolve(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('A refusal of the only request stands even if the activity that should handle it was lost', async () => {
+  it('A refused request is not retried and fails the payout even if its activity was lost', async () => {
     const id = await to('121212');
     const refused = { said: 'refused', failureCode: 'INVALID_DESTINATION' };
     expect(await steps.send(id)).toEqual(refused);
@@ -340,7 +340,7 @@ describe('A refusal', () => {
 });
 
 describe('A decision of two people', () => {
-  it('Two people cannot settle a payout as failed within two minutes of an attempt; after that nothing is sent', async () => {
+  it('A payout cannot be settled as failed within two minutes of an attempt', async () => {
     const id = await to('900005');
     await steps.send(id);
     await ageAttempts(stack, id, 1);
@@ -360,7 +360,7 @@ describe('A decision of two people', () => {
 });
 
 describe('A request that the provider answers with 429', () => {
-  it('A request answered with 429 is listed as not sent and is repeated after Retry-After', async () => {
+  it('A request answered with 429 is listed as not sent and returns its Retry-After as the delay', async () => {
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 7 } });
     const id = await to('111111');
     const limited = { said: 'unsent', restMs: 7_000 };
@@ -376,7 +376,7 @@ describe('A request that the provider answers with 429', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   });
 
-  it('A 429 on a status query leaves a known outcome known, and a 429 on a repeated request leaves an unknown one unknown', async () => {
+  it('A 429 on a status query or a retried request does not change the known or unknown outcome', async () => {
     const accepted = await to('131313');
     await steps.send(accepted);
     const lost = await to('900005');
@@ -395,7 +395,7 @@ describe('A request that the provider answers with 429', () => {
 });
 
 describe('A payout whose attempt a restore has lost', () => {
-  it('A payout whose attempt a restore has lost is queried before it is requested, however new: the provider has its transfer', async () => {
+  it('A payout whose attempt was lost in a restore is queried before it is requested, however new it is', async () => {
     const id = await to('131313');
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
     await withoutTriggers(stack, 'delete from payout_attempts where payout_id = ?', [id]);
@@ -423,14 +423,14 @@ describe('The first request, while the call quota is low', () => {
     return { id, gateway, taken };
   }
 
-  it('The first request follows its status query at once, ahead of other calls, while the call quota is low', async () => {
+  it('The first request follows its status query at once while the call quota is low', async () => {
     const { id, gateway, taken } = await build(0);
     expect(await steps.send(id, { gateway })).toMatchObject({ said: 'accepted' });
     expect(taken).toEqual([false, true]);
     expect(await steps.attemptsOf(id)).toMatchObject([{ outcome: 'accepted' }]);
   });
 
-  it('The first request is not an attempt while the provider may not even be queried', async () => {
+  it('No attempt is recorded while the call quota does not allow the status query', async () => {
     const { id, gateway, taken } = await build(60_000);
     expect(await steps.send(id, { gateway })).toEqual({ said: 'unsent', restMs: 60_000 });
     expect(taken).toEqual([false]);

@@ -76,7 +76,7 @@ describe('A payout that the provider defers for an hour', () => {
   }, 120_000);
 });
 
-it('A payout that two people failed while the provider is silent is listed until the provider reports its outcome', async () => {
+it('A payout settled as failed while the provider is silent is stuck until the outcome is reported', async () => {
   const partner = await buildPayer(stack);
   const operators = await buildOperators(stack);
   const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe('A send activity that always fails', () => {
-  it('A send activity that always fails delays an operator no longer than its time-out, and sends nothing once the payout is final', async () => {
+  it('Two people can settle a payout whose send activity always fails, and nothing is sent', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner);
     const operators = await buildOperators(stack);

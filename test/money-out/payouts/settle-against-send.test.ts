@@ -79,42 +79,36 @@ async function inTurn(payout: Contested, deeds: ((payout: Contested) => Promise<
   await Promise.all(under);
 }
 
-describe('A payout settled by operators while its request is repeated', () => {
-  it('A payout settled as failed is never sent afterwards: all its money is available again', async () => {
+describe('A payout settled by operators while its request is retried', () => {
+  it('A payout settled as failed is never sent afterwards and releases all its money', async () => {
     const payout = await contested();
     await inTurn(payout, [settle, send]);
     expect(await outcomeOf(payout)).toEqual(asSettled);
     expect(await readBalance(partner)).toMatchObject({ available: '10000000.0000', pending: '0.0000' });
   });
 
-  it('A payout whose request has left cannot be settled as failed: the decision is refused, and the bank determines the outcome', async () => {
+  it('A payout whose request was sent cannot be settled as failed and takes the bank’s outcome', async () => {
     const payout = await contested();
     await inTurn(payout, [send, settle]);
     expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
     expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
   });
 
-  itInFull(
-    'A payout settled as paid is never sent afterwards: the bank does not pay what operators paid another way',
-    async () => {
-      const payout = await contested('succeeded');
-      await inTurn(payout, [settle, send]);
-      expect(await outcomeOf(payout)).toEqual({ sent: false, status: 'succeeded', decision: 'carried_out' });
-      expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
-    },
-  );
+  itInFull('A payout settled as succeeded is never sent afterwards', async () => {
+    const payout = await contested('succeeded');
+    await inTurn(payout, [settle, send]);
+    expect(await outcomeOf(payout)).toEqual({ sent: false, status: 'succeeded', decision: 'carried_out' });
+    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+  });
 
-  itInFull(
-    'A payout whose request has left cannot be settled as paid: the bank pays it, and it counts once',
-    async () => {
-      const payout = await contested('succeeded');
-      await inTurn(payout, [send, settle]);
-      expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
-      expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
-    },
-  );
+  itInFull('A payout whose request was sent cannot be settled as succeeded and is paid once', async () => {
+    const payout = await contested('succeeded');
+    await inTurn(payout, [send, settle]);
+    expect(await outcomeOf(payout)).toEqual({ ...asSent, decision: 'refused' });
+    expect(await readBalance(partner)).toMatchObject({ available: '9900000.0000', pending: '0.0000' });
+  });
 
-  it(`A payout that operators settle while its request is repeated has one outcome in each of ${racers} races`, async () => {
+  it(`A payout settled while its request is retried has one outcome in each of ${racers} races`, async () => {
     let sent = 0;
     for (let raced = 0; raced < racers; raced += atOnce) {
       const payouts = await Promise.all(Array.from({ length: atOnce }, () => contested()));

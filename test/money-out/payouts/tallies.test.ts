@@ -106,7 +106,7 @@ function rowsRead(owner: string): Promise<number> {
   });
 }
 
-it('Tallies that no limit uses any more are deleted, and those of the last two days are not', async () => {
+it('Limit tallies are deleted once they are older than two days', async () => {
   await withoutTriggers(
     stack,
     `truncate payout_tallies; insert into payout_tallies

@@ -47,7 +47,7 @@ async function ageReservation(id: string): Promise<void> {
 }
 
 describe('The timeline of a payout', () => {
-  it('A payout’s timeline never ends with "unknown" when the provider is silent at a later check of a final payout', async () => {
+  it('A final payout’s timeline never says "unknown" when the provider is silent at a later check', async () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -61,7 +61,7 @@ describe('The timeline of a payout', () => {
     expect(await steps.rowOf(id)).toMatchObject({ status: 'succeeded', last_word: 'succeeded' });
   });
 
-  it('A payout’s timeline explains a contradiction by the provider: no money moved, and operators are investigating', async () => {
+  it('A payout’s timeline explains that no money moved when the provider contradicts its final status', async () => {
     const id = await to('111111');
     await steps.send(id);
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -77,7 +77,7 @@ describe('The timeline of a payout', () => {
     expect(next).toEqual({ at: null, text: expect.stringContaining('our operators are investigating') });
   });
 
-  it('A payout’s timeline says that the provider gave no reason for a failure, and explains its code', async () => {
+  it('A failure without a reason from the provider is shown as NO_REASON_GIVEN, a documented code', async () => {
     const id = await to('111111');
     await steps.send(id);
     await stack.em().transactional(async (tx) => {
@@ -90,7 +90,7 @@ describe('The timeline of a payout', () => {
     expect(Object.keys(failureCodes)).toContain(failure_code);
   });
 
-  it('A payout’s timeline calls an unusable answer unusable, not missing', async () => {
+  it('A payout’s timeline reports an unusable response from the provider as unusable', async () => {
     const id = await to('111111');
     await steps.send(id);
     await setFaults(stack, { requests: { error_rate: 1 } });
@@ -103,7 +103,7 @@ describe('The timeline of a payout', () => {
 });
 
 describe('The next step of a payout', () => {
-  it('The next step of a payout waiting after a 429 is the transfer, once the provider accepts calls again', async () => {
+  it('The next step of a payout waiting after a 429 is the transfer, at the end of the wait', async () => {
     const id = await to('111111');
     await limit(90);
     expect(await steps.send(id)).toEqual({ said: 'unsent', restMs: 60_000 });
@@ -113,7 +113,7 @@ describe('The next step of a payout', () => {
     });
   });
 
-  it('The next step of a payout that the provider does not have is the same request again, with its earliest time', async () => {
+  it('The next step of a payout that the provider does not have is a retry, with its earliest time', async () => {
     const id = await to('900005');
     await steps.send(id);
     await steps.ask(id);
@@ -130,8 +130,8 @@ describe('The next step of a payout', () => {
   });
 });
 
-describe('An operator', () => {
-  it('A payout that is not sent for an hour after its reservation is counted for operators, and a sent one is not', async () => {
+describe('Stuck payouts', () => {
+  it('A payout not sent within an hour of its reservation is counted in the backlog', async () => {
     expect(await unsentPayouts()).toBe(0);
     const sent = await to('131313');
     await steps.send(sent);
@@ -153,9 +153,9 @@ describe('An operator', () => {
   });
 });
 
-describe('An id that is no UUID', () => {
+describe('An id that is not a UUID', () => {
   it.each(['/payouts/abc', '/payouts/abc/timeline', '/payments/abc', '/payments/abc/timeline'])(
-    'An id that is no UUID is treated as missing: %s returns 404',
+    'An id that is not a UUID returns 404: %s',
     async (path) => {
       const { status, body } = await partner.get(path);
       expect([status, body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);

@@ -51,7 +51,7 @@ function payAt(api: Http, key: string, changes: object = {}): Promise<HttpAnswer
 const rowsOf = (id: string) => stack.em().execute<{ id: string }[]>('select id from payouts where id = ?', [id]);
 
 describe(`${twins} concurrent requests for one payout, with the same key at two APIs`, () => {
-  it('Concurrent payouts with the same key at two APIs create one payout and one transfer and get equal responses', async () => {
+  it('Concurrent payouts with one key at two APIs create one transfer and get equal responses', async () => {
     const key = freshKey();
     const answers = await atOnce((api) => payAt(api, key));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -65,7 +65,7 @@ describe(`${twins} concurrent requests for one payout, with the same key at two 
   }, 120_000);
 
   itInFull(
-    'Of concurrent payouts with the same key and two amounts, those with one amount create one payout, the others are refused',
+    'Concurrent payouts with one key and two amounts create one payout; the other amount returns 409',
     async () => {
       const key = freshKey();
       const amounts = ['100000', '200000'];
@@ -85,7 +85,7 @@ describe(`${twins} concurrent requests for one payout, with the same key at two 
     120_000,
   );
 
-  it('Concurrent payouts with the same key all succeed when the balance covers only one', async () => {
+  it('Concurrent payouts with one key all return 200 when the balance covers one payout', async () => {
     const poor = await buildPayer(stack, { available: '100000' });
     partner = poor;
     const key = freshKey();

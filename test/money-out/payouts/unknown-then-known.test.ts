@@ -42,7 +42,7 @@ const rowsOf = (ids: string[], which = 'true') =>
       [`{${ids.join(',')}}`],
     );
 
-it('A payout, a withdrawal and a refund whose outcome was unknown take the outcome that the provider reports later, once', async () => {
+it('Payouts, withdrawals and refunds with unknown outcomes take the outcome reported later', async () => {
   // The provider executes requests, but neither answers nor lists them.
   await setFaults(stack, { listing: { lag_ms: 3_600_000 } });
   const made = await Promise.all(

@@ -59,7 +59,7 @@ const windows: [string, string, Build][] = [
 const isMade = ({ status }: HttpAnswer) => status === 200 || status === 201;
 
 describe.each(casesOf(windows))('At the end of the window of %s', (_, window, build) => {
-  it('At the end of a limit’s window, exactly as many payouts are accepted as leave it, none before that moment', async () => {
+  it('Exactly as many payouts are accepted as leave a limit’s window, and none before they leave it', async () => {
     const limited = await build();
     const rows = () =>
       stack

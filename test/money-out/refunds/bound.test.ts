@@ -58,7 +58,7 @@ async function write(tx: EntityManager): Promise<Payout> {
   return payout;
 }
 
-it('Two refunds of one payment written without locking the partner are serialized and never exceed the payment', async () => {
+it('Two refunds written without locking the partner are serialized and never exceed the payment', async () => {
   await buildPaid(stack, partner, { amount: '100000' });
   const first = stack.em();
   await first.begin();
@@ -73,7 +73,7 @@ it('Two refunds of one payment written without locking the partner are serialize
   expect(await second).toBe(unproven.code);
 }, 60_000);
 
-it('A refund cannot be written in a transaction whose snapshot may miss refunds committed since', async () => {
+it('A refund cannot be written in a transaction whose snapshot may miss committed refunds', async () => {
   const em = stack.em();
   await em.begin();
   await em.execute('set transaction isolation level repeatable read');

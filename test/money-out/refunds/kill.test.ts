@@ -76,7 +76,7 @@ it('Refunds whose worker is killed with -9, each at another step, are each sent 
 }, 400_000);
 
 itInFull(
-  'A refund whose worker is killed with -9 before the request is not sent again once an earlier refund turns out to have succeeded',
+  'A refund whose worker is killed before the request is not sent if an earlier refund was paid after all',
   async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });

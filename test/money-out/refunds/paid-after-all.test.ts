@@ -71,7 +71,7 @@ function expectExceeded({ status, body }: HttpAnswer, remaining: string): void {
 
 describe('A failed refund that was paid after all', () => {
   itInFull(
-    'A partial refund that was paid after all is not repeated by transfer where the wallet refunds whole payments only',
+    'A LinkAja refund that was paid after all is not repeated in part by transfer',
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '999999' });
       await buildMadeAfterAll(paymentId);
@@ -81,7 +81,7 @@ describe('A failed refund that was paid after all', () => {
   );
 
   itInFull(
-    'A wallet refund that was paid after all is not repeated by transfer once the wallet’s window has passed',
+    'A wallet refund paid after all is not repeated by transfer after the wallet’s refund window',
     async () => {
       const paymentId = await buildPaid(stack, partner, { amount: '999999' });
       await buildMadeAfterAll(paymentId);
@@ -124,7 +124,7 @@ describe('A failed refund that was paid after all', () => {
   }, 120_000);
 
   itInFull(
-    'A refund waiting for the partner’s lock is refused if an earlier one is meanwhile reported as paid after all',
+    'A refund waiting for the partner’s lock is refused if an earlier one was paid after all',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       const first = await refund(partner, paymentId, { amount: '999999' });
@@ -142,7 +142,7 @@ describe('A failed refund that was paid after all', () => {
     120_000,
   );
 
-  it('A reserved refund that was not sent fails and releases its money once an earlier one turns out to be paid', async () => {
+  it('A reserved refund not sent yet fails once an earlier failed refund turns out to be paid', async () => {
     const paymentId = await buildPaid(stack, partner);
     const first = await refund(partner, paymentId, { amount: '999999' });
     await refundWhen(partner, first, 'failed', 60_000);
@@ -157,7 +157,7 @@ describe('A failed refund that was paid after all', () => {
   }, 120_000);
 
   itInFull(
-    'Of two waiting refunds, the earlier is sent and the later is not once a failed one turns out to be paid',
+    'Of two waiting refunds the later fails once a failed refund turns out to have been paid',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       const first = await refund(partner, paymentId, { amount: '999999' });
@@ -187,7 +187,7 @@ describe('A failed refund that was paid after all', () => {
   }, 120_000);
 
   itInFull(
-    'A wallet refund not sent yet fails when an earlier one turns out to be paid; the wallet’s earlier refusal still allows a transfer',
+    'An unsent wallet refund fails once an earlier refund turns out to have been paid',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       await refundWhen(partner, await refund(partner, paymentId, { amount: '121212' }), 'failed', 60_000);
@@ -233,7 +233,7 @@ describe('A refund above the paid amount whose request a restore has lost', () =
   const asksOf = async (id: string) =>
     Number((await stack.em().execute<{ asks: number }[]>('select asks from payouts where id = ?', [id]))[0]?.asks);
 
-  it('A refund above the paid amount whose request a restore has lost waits while the provider is silent and takes the bank’s outcome', async () => {
+  it('An excess refund whose request was lost in a restore waits for the bank and takes its outcome', async () => {
     const forgotten = await buildForgotten();
     await setFaults(stack, { requests: { error_rate: 1 } });
     const asked = await asksOf(forgotten.id);
@@ -254,7 +254,7 @@ describe('A refund above the paid amount whose request a restore has lost', () =
 
 describe('Money that may have reached the wallet', () => {
   itInFull(
-    'A wallet that refunds whole payments only gets the refund again, not by transfer, after people settled an unknown one',
+    'A refund settled while unknown is repeated to a wallet that refunds whole payments only',
     async () => {
       const paymentId = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '900004' });
       await buildEndedByPeople(paymentId);
@@ -264,7 +264,7 @@ describe('Money that may have reached the wallet', () => {
     120_000,
   );
 
-  it('A wallet refund that exceeds one made in the provider’s dashboard is not sent by transfer, even if an operator settled it as refused', async () => {
+  it('A refund refused because of one made in the provider’s dashboard is not sent by transfer', async () => {
     const paymentId = await buildPaid(stack, partner, { amount: '500000' });
     const [payment] = await stack
       .em()
@@ -303,7 +303,7 @@ describe('Money that may have reached the wallet', () => {
   }, 120_000);
 
   itInFull(
-    'A refund with an unknown outcome that people settled is repeated in full by transfer once the wallet’s window has passed',
+    'A refund settled while unknown can be repeated in full by transfer after the wallet’s window',
     async () => {
       const paymentId = await buildPaid(stack, partner);
       await buildEndedByPeople(paymentId, '900004');
@@ -316,7 +316,7 @@ describe('Money that may have reached the wallet', () => {
 });
 
 itInFull(
-  'A wallet refund with an unknown outcome (900004) is stuck, shown in its timeline, and settled by two people',
+  'A wallet refund with an unknown outcome (900004) is stuck until two people settle it',
   async () => {
     const paymentId = await buildPaid(stack, partner);
     const { available } = await readBalance(partner);

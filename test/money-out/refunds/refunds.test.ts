@@ -31,7 +31,7 @@ const agePayment = (id: string, days: number) =>
   ]);
 
 describe('A refund to the wallet that paid', () => {
-  it('A wallet refund returns every documented field and pays the full amount to the wallet; the partner’s fee is retained', async () => {
+  it('A wallet refund pays the full amount to the wallet, and the partner’s fee is retained', async () => {
     const paymentId = await buildPaid(stack, partner, { external_ref: 'INV-7' });
     // The first payment added its amount less the fee of 1,500: only with a second one can it be refunded in full.
     await buildPaid(stack, partner, { amount: '100000' });
@@ -107,7 +107,7 @@ describe('A refund to the wallet that paid', () => {
     expect(await available()).toBe('97000.0000');
   });
 
-  it('A wallet refund that the provider refuses (121212) or later fails (999999) releases the money, which can then be refunded', async () => {
+  it('A wallet refund refused (121212) or failed (999999) by the provider releases its money', async () => {
     const paymentId = await buildPaid(stack, partner);
     for (const [amount, code] of [
       ['121212', 'INELIGIBLE_TRANSACTION'],
@@ -176,7 +176,7 @@ describe('A refund by transfer', () => {
     );
   });
 
-  it('Refunding a wallet payment past its refund window, or part of a LinkAja payment, requires a bank account', async () => {
+  it('A refund after the wallet’s window, or of part of a LinkAja payment, requires a bank account', async () => {
     const dana = await buildPaid(stack, partner);
     const linkAja = await buildPaid(stack, partner, { channel: 'LINKAJA', amount: '60000' });
     await agePayment(dana, 31);
@@ -201,50 +201,44 @@ describe('A refund by transfer', () => {
     expect((await atProvider(stack, back.id)).refunds).toHaveLength(1);
   });
 
-  itInFull(
-    'After a declined wallet refund, the next one goes to the bank account it names, or to the wallet if it names none',
-    async () => {
-      const paymentId = await buildPaid(stack, partner);
-      for (const amount of ['121212', '999999']) {
-        const declined = await refund(partner, paymentId, { amount });
-        await refundWhen(partner, declined, 'failed');
-      }
-      const asked = await refund(partner, paymentId, { amount: '121212', ...toBank() });
-      expect(asked).toMatchObject(toBank());
-      await refundWhen(partner, asked, 'succeeded');
-      expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 121_212 }] });
-      const halfNamed = await askRefund(partner, paymentId, { amount: '20000', bank_account_number: '123' });
-      expect([halfNamed.status, halfNamed.body.error.details?.[0]?.field]).toEqual([400, 'bank_code']);
-      const again = await refund(partner, paymentId, { amount: '20000' });
-      await refundWhen(partner, again, 'succeeded');
-      expect(await atProvider(stack, again.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
-    },
-  );
+  itInFull('After a declined wallet refund, the next one goes to the named bank account, if any', async () => {
+    const paymentId = await buildPaid(stack, partner);
+    for (const amount of ['121212', '999999']) {
+      const declined = await refund(partner, paymentId, { amount });
+      await refundWhen(partner, declined, 'failed');
+    }
+    const asked = await refund(partner, paymentId, { amount: '121212', ...toBank() });
+    expect(asked).toMatchObject(toBank());
+    await refundWhen(partner, asked, 'succeeded');
+    expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 121_212 }] });
+    const halfNamed = await askRefund(partner, paymentId, { amount: '20000', bank_account_number: '123' });
+    expect([halfNamed.status, halfNamed.body.error.details?.[0]?.field]).toEqual([400, 'bank_code']);
+    const again = await refund(partner, paymentId, { amount: '20000' });
+    await refundWhen(partner, again, 'succeeded');
+    expect(await atProvider(stack, again.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
+  });
 
-  it('A wallet payment is refunded to the wallet even if the request names a bank account, until the provider declines', async () => {
+  it('A wallet payment is refunded to the wallet even if the request names a bank account', async () => {
     const asked = await refund(partner, await buildPaid(stack, partner), { amount: '20000', ...toBank() });
     expect(asked).toMatchObject({ bank_code: null, bank_account_number: null, beneficiary_name: null });
     await refundWhen(partner, asked, 'succeeded');
     expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
   });
 
-  itInFull(
-    'If a failed wallet refund was paid after all, the next goes to the wallet even if the provider declined another',
-    async () => {
-      const contradicted = await buildPaid(stack, partner);
-      const failed = await refund(partner, contradicted, { amount: '999999' });
-      await refundWhen(partner, failed, 'failed');
-      await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: failed.id, status: 'SUCCEEDED' });
-      await eventually(
-        () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [failed.id]),
-        ([row]) => row?.last_word === 'succeeded',
-      );
-      await refundWhen(partner, await refund(partner, contradicted, { amount: '121212' }), 'failed');
-      const asked = await refund(partner, contradicted, { amount: '20000', ...toBank() });
-      expect(asked).toMatchObject({ bank_code: null, bank_account_number: null });
-      await refundWhen(partner, asked, 'succeeded');
-    },
-  );
+  itInFull('After a failed wallet refund that was paid after all, the next refund goes to the wallet', async () => {
+    const contradicted = await buildPaid(stack, partner);
+    const failed = await refund(partner, contradicted, { amount: '999999' });
+    await refundWhen(partner, failed, 'failed');
+    await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: failed.id, status: 'SUCCEEDED' });
+    await eventually(
+      () => stack.em().execute<{ last_word: string }[]>('select last_word from payouts where id = ?', [failed.id]),
+      ([row]) => row?.last_word === 'succeeded',
+    );
+    await refundWhen(partner, await refund(partner, contradicted, { amount: '121212' }), 'failed');
+    const asked = await refund(partner, contradicted, { amount: '20000', ...toBank() });
+    expect(asked).toMatchObject({ bank_code: null, bank_account_number: null });
+    await refundWhen(partner, asked, 'succeeded');
+  });
 
   it('While payouts are disabled, a refund by transfer is refused and a wallet refund succeeds', async () => {
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
@@ -275,7 +269,7 @@ describe('A refund by transfer', () => {
     await refundWhen(limited, await refund(limited, byWallet, { amount: '200000' }), 'succeeded');
   });
 
-  it('A refund by transfer that the bank returns becomes failed, and its amount can be refunded again', async () => {
+  it('A refund by transfer that the bank returns fails, and its amount can be refunded again', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'qris', channel: undefined, amount: '50000' });
     const asked = await refund(partner, paymentId, toBank());
     await refundWhen(partner, asked, 'succeeded');
@@ -292,7 +286,7 @@ describe('A refund by transfer', () => {
 });
 
 describe('Refused refunds', () => {
-  it('A refund is refused for an unpaid (409) or missing payment (404), and if the available balance is too low (422)', async () => {
+  it('A refund is refused for an unpaid (409) or missing payment (404) or a low balance (422)', async () => {
     const { body } = await partner.post('/payments', { method: 'ewallet', channel: 'DANA', amount: '20000' });
     expect(errorOf(await askRefund(partner, body.data.id))).toEqual([409, 'PAYMENT_NOT_PAID']);
     const paymentId = await buildPaid(stack, partner);
@@ -322,7 +316,7 @@ describe('Refused refunds', () => {
     }
   });
 
-  it('A refund by transfer is refused for an invalid or incomplete bank account and below the minimum amount', async () => {
+  it('A refund by transfer is refused for an invalid bank account or below the minimum amount', async () => {
     const paymentId = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     for (const [fields, field] of [
       [{ ...toBank(), bank_code: 'NOBANK' }, 'bank_code'],
@@ -345,7 +339,7 @@ describe('Refused refunds', () => {
 });
 
 describe('Refunds with the same idempotency key', () => {
-  it('Concurrent refunds with the same idempotency key create one refund and get the same response; another body is refused', async () => {
+  it('Concurrent refunds with one idempotency key create one refund; another body is refused', async () => {
     const paymentId = await buildPaid(stack, partner);
     const key = freshKey();
     const [first, ...others] = await Promise.all(

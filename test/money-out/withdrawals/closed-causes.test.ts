@@ -49,27 +49,24 @@ const setStatus = ({ causeId, owner }: Case, status: string) =>
   stack.patch(`/v1/charitable-causes/${causeId}`, { status }, { token: owner.token });
 
 describe('A cause closed after its last disbursement', () => {
-  itInFull(
-    'A deleted cause whose money has all reached the bank is completed, and deactivated when the bank returns the money',
-    async () => {
-      const it = await buildCause();
-      const id = await disburse(it, '400000');
-      const { status, body } = await remove(it);
-      expect([status, body.data.status]).toEqual([200, 'deactivated']);
-      expect(await statusOf(it)).toBe('completed');
-      expect((await eventsOf(it))[0]).toMatchObject({
-        actor_id: it.owner.id,
-        request_id: expect.any(String),
-        data: { status: 'completed', previous_status: 'deactivated' },
-      });
-      await settleAtProvider(stack, id, 'REVERSED');
-      await withdrawalWhen(stack, it.owner, id, 'reversed');
-      expect(await statusOf(it)).toBe('deactivated');
-    },
-  );
+  itInFull('A fully disbursed cause is completed when deleted, and deactivated if the money is returned', async () => {
+    const it = await buildCause();
+    const id = await disburse(it, '400000');
+    const { status, body } = await remove(it);
+    expect([status, body.data.status]).toEqual([200, 'deactivated']);
+    expect(await statusOf(it)).toBe('completed');
+    expect((await eventsOf(it))[0]).toMatchObject({
+      actor_id: it.owner.id,
+      request_id: expect.any(String),
+      data: { status: 'completed', previous_status: 'deactivated' },
+    });
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, it.owner, id, 'reversed');
+    expect(await statusOf(it)).toBe('deactivated');
+  });
 
   itInFull.each(['cancelled', 'deactivated'])(
-    'A cause set to %s after its money reached the bank is completed, and gets that status when the bank returns the money',
+    'A fully disbursed cause set to %s is completed, and takes that status if money is returned',
     async (closed) => {
       const it = await buildCause();
       const id = await disburse(it, '400000');
@@ -90,8 +87,8 @@ describe('A cause closed after its last disbursement', () => {
   });
 });
 
-describe('A cause closed with money left', () => {
-  it('A cause closed with money left is completed by the last disbursement; its events name each requester and request', async () => {
+describe('A cause closed before its last disbursement', () => {
+  it('The last disbursement of a closed cause completes it, with its requester as the actor', async () => {
     const it = await buildCause();
     const id = await disburse(it, '300000');
     expect((await setStatus(it, 'cancelled')).body.data.status).toBe('cancelled');

@@ -48,7 +48,7 @@ it('The timeline of a disbursement waiting for approval shows its cause and when
   });
 });
 
-it('The timeline of a disbursement approved six days later shows both approvals and the disbursement’s end', async () => {
+it('The timeline of a disbursement approved six days later shows both approvals and the outcome', async () => {
   const it = await buildWaitingDisbursement(stack);
   await age(it, 6);
   await decide(it, 'approve', approvers[0]);
@@ -61,7 +61,7 @@ it('The timeline of a disbursement approved six days later shows both approvals 
   expect(next).toBeNull();
 });
 
-it('The timeline of a rejected or lapsed disbursement shows when that happened', async () => {
+it('The timeline of a disbursement shows that it was rejected or that its decision lapsed', async () => {
   const rejected = await buildWaitingDisbursement(stack);
   await decide(rejected, 'reject', approvers[0]);
   await withdrawalWhen(stack, rejected.owner, rejected.id, 'failed');

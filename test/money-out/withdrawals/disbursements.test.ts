@@ -100,7 +100,7 @@ const approve = (decisionId: string, which: number) =>
   stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token: approvers[which]?.token ?? '' });
 
 describe('A disbursement of an organization', () => {
-  it('An organization’s disbursement is sent at once, sets its cause to in_progress, and is public with its purpose', async () => {
+  it('An organization’s disbursement is sent at once and is public with its purpose', async () => {
     const it = await buildCause({ of: 'organization' });
     const { status, body } = await disburse(it, '350000');
     expect(status).toBe(201);
@@ -144,7 +144,7 @@ describe('A disbursement of an organization', () => {
     expect(read.status).toBe(200);
   });
 
-  it('A disbursement appears in the trace of the earlier donations, and is only counted there when it does not fit', async () => {
+  it('A donation’s trace shows later disbursements, and only counts those beyond a maximum', async () => {
     const it = await buildCause({ of: 'organization' });
     const ids: string[] = [];
     for (const amount of ['10000', '20000']) ids.push((await disburse(it, amount)).body.data.id);
@@ -168,7 +168,7 @@ describe('A disbursement of an organization', () => {
     ]);
   });
 
-  it('A disbursement above the configured amount waits for two people, and none counts toward the daily withdrawal limit', async () => {
+  it('A disbursement above the configured amount waits for a decision, and no withdrawal limit applies', async () => {
     const it = await buildCause({ of: 'organization', given: '61000000' });
     const small = await disburse(it, '10000000');
     expect(await decisionOf(small.body.data.id)).toBeUndefined();
@@ -204,57 +204,51 @@ describe('A disbursement of an organization', () => {
     expect(await statusOf(it.causeId)).toBe('completed');
   });
 
-  itInFull(
-    'A donation ordered before its cause was closed and paid after its completion makes it closed, not completed, again',
-    async () => {
-      const it = await buildCause({ of: 'organization' });
-      const order = async () => {
-        const body = {
-          reference_type: 'charitable_cause_donate',
-          reference_id: it.causeId,
-          payment_id: 1,
-          amount: 50_000,
-        };
-        return (await stack.post('/v1/payments/gateway', body, { token: it.donor.token })).body.data;
+  itInFull('A late payment for a donation sets a completed cause back to its closed status', async () => {
+    const it = await buildCause({ of: 'organization' });
+    const order = async () => {
+      const body = {
+        reference_type: 'charitable_cause_donate',
+        reference_id: it.causeId,
+        payment_id: 1,
+        amount: 50_000,
       };
-      const [first, second] = [await order(), await order()];
-      await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
-      await disburseAll(it);
-      expect(await statusOf(it.causeId)).toBe('completed');
-      await stack.sandbox.post('/sandbox/pay', { payment_code: first.payment_code });
-      await eventually(
-        () => statusOf(it.causeId),
-        (status) => status === 'cancelled',
-      );
-      // Money that arrives while the cause is closed but not completed does not change its status.
-      await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
-      await eventually(
-        () =>
-          stack
-            .em()
-            .execute<unknown[]>("select 1 from donations where cause_id = ? and status = 'completed'", [it.causeId]),
-        (completed) => completed.length === 3,
-      );
-      expect(await statusOf(it.causeId)).toBe('cancelled');
-    },
-  );
+      return (await stack.post('/v1/payments/gateway', body, { token: it.donor.token })).body.data;
+    };
+    const [first, second] = [await order(), await order()];
+    await stack.patch(`/v1/charitable-causes/${it.causeId}`, { status: 'cancelled' }, { token: it.owner.token });
+    await disburseAll(it);
+    expect(await statusOf(it.causeId)).toBe('completed');
+    await stack.sandbox.post('/sandbox/pay', { payment_code: first.payment_code });
+    await eventually(
+      () => statusOf(it.causeId),
+      (status) => status === 'cancelled',
+    );
+    // Money that arrives while the cause is closed but not completed does not change its status.
+    await stack.sandbox.post('/sandbox/pay', { payment_code: second.payment_code });
+    await eventually(
+      () =>
+        stack
+          .em()
+          .execute<unknown[]>("select 1 from donations where cause_id = ? and status = 'completed'", [it.causeId]),
+      (completed) => completed.length === 3,
+    );
+    expect(await statusOf(it.causeId)).toBe('cancelled');
+  });
 
-  itInFull(
-    'A disbursement returned after the platform stopped its cause leaves the cause to be reinstated as closed',
-    async () => {
-      const it = await buildCause({ of: 'organization' });
-      await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
-      const id = await disburseAll(it);
-      const decide = (what: string) =>
-        stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Reviewed' }, { token: superAdmin.token });
-      expect((await decide('stop')).status).toBe(200);
-      await settleAtProvider(stack, id, 'REVERSED');
-      await withdrawalWhen(stack, it.owner, id, 'reversed');
-      expect(await statusOf(it.causeId)).toBe('rejected');
-      expect((await decide('reinstate')).status).toBe(200);
-      expect(await statusOf(it.causeId)).toBe('deactivated');
-    },
-  );
+  itInFull('A stopped cause whose disbursement is returned is reinstated as closed, not completed', async () => {
+    const it = await buildCause({ of: 'organization' });
+    await stack.delete(`/v1/charitable-causes/${it.causeId}`, undefined, { token: it.owner.token });
+    const id = await disburseAll(it);
+    const decide = (what: string) =>
+      stack.post(`/v1/charitable-causes/${it.causeId}/${what}`, { reason: 'Reviewed' }, { token: superAdmin.token });
+    expect((await decide('stop')).status).toBe(200);
+    await settleAtProvider(stack, id, 'REVERSED');
+    await withdrawalWhen(stack, it.owner, id, 'reversed');
+    expect(await statusOf(it.causeId)).toBe('rejected');
+    expect((await decide('reinstate')).status).toBe(200);
+    expect(await statusOf(it.causeId)).toBe('deactivated');
+  });
 
   itInFull(
     'A disbursement returned after its cause was stopped and reinstated leaves the cause closed, not completed',
@@ -275,7 +269,7 @@ describe('A disbursement of an organization', () => {
 });
 
 describe('Money donated to a cause', () => {
-  it('No withdrawal, pocket transfer or payment can spend a cause’s donated money, only the rest of the account', async () => {
+  it('Withdrawals, transfers and payments cannot spend a cause’s donated money', async () => {
     const it = await buildCause({ of: 'person' });
     const { token, accountId } = it.owner;
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -303,7 +297,7 @@ describe('Money donated to a cause', () => {
     expect(await balanceOf(stack, accountId)).toBe('400000.0000');
   });
 
-  it('Donated money stays in the cause’s account when many payments are sent together, some of which succeed', async () => {
+  it('A payment of donated money is refused even if sent together with payments that succeed', async () => {
     const it = await buildCause({ of: 'person' });
     const target = await buildActiveCause(stack);
     const donors = await Promise.all(
@@ -346,7 +340,7 @@ describe('Money donated to a cause', () => {
 });
 
 describe('A disbursement of an individual', () => {
-  it('An individual’s disbursement waits with its money reserved until two platform users approve it, and is not sent before', async () => {
+  it('An individual’s disbursement is reserved but not sent until two platform users approve it', async () => {
     const it = await buildCause({ of: 'person' });
     const bankAccountId = await addBankAccount(stack, it.owner, '131313');
     const { id } = (await disburse({ ...it, bankAccountId }, '400000')).body.data;
@@ -412,7 +406,7 @@ describe('A disbursement of an individual', () => {
     90_000,
   );
 
-  it('A rejected disbursement fails with DECISION_REJECTED, releases all its money, and can be requested again', async () => {
+  it('A rejected disbursement fails with DECISION_REJECTED and releases all its money', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -451,7 +445,7 @@ describe('A disbursement of an individual', () => {
     },
   );
 
-  it('A disbursement of a cause stopped in the meantime cannot be approved: its decision lapses', async () => {
+  it('The decision about a disbursement lapses if its cause was stopped', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -463,7 +457,7 @@ describe('A disbursement of an individual', () => {
     await withdrawalWhen(stack, it.owner, id, 'failed');
   });
 
-  it('An approved disbursement is sent even if its workflow was lost before it could be signalled', async () => {
+  it('An approved disbursement is sent even if its workflow was lost', async () => {
     const it = await buildCause({ of: 'person' });
     const { id } = (await disburse(it, '400000')).body.data;
     await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
@@ -473,21 +467,18 @@ describe('A disbursement of an individual', () => {
     await withdrawalWhen(stack, it.owner, id, 'succeeded');
   });
 
-  itInFull(
-    'A rejected disbursement releases all its money even if its workflow was lost before it could be signalled',
-    async () => {
-      const it = await buildCause({ of: 'person' });
-      const { id } = (await disburse(it, '400000')).body.data;
-      await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
-      const { id: decisionId } = await decisionOf(id);
-      const token = approvers[0]?.token ?? '';
-      expect((await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token })).status).toBe(200);
-      expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
-      expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
-    },
-  );
+  itInFull('A rejected disbursement releases all its money even if its workflow was lost', async () => {
+    const it = await buildCause({ of: 'person' });
+    const { id } = (await disburse(it, '400000')).body.data;
+    await loseWorkflow(stack.deps.workflows.client, `withdrawal/${id}`);
+    const { id: decisionId } = await decisionOf(id);
+    const token = approvers[0]?.token ?? '';
+    expect((await stack.post(`/v1/decisions/${decisionId}/reject`, undefined, { token })).status).toBe(200);
+    expect(await withdrawalWhen(stack, it.owner, id, 'failed')).toMatchObject({ failure_code: 'DECISION_REJECTED' });
+    expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
+  });
 
-  it('A disbursement is not sent to a bank account deleted in the meantime: its decision lapses', async () => {
+  it('The decision about a disbursement lapses if its bank account was deleted', async () => {
     const it = await buildCause({ of: 'person' });
     const { id, bank_account_id } = (await disburse(it, '400000')).body.data;
     const { id: decisionId } = await decisionOf(id);
@@ -513,7 +504,7 @@ describe('Refused disbursements', () => {
     expect(await balanceOf(stack, it.owner.accountId)).toBe('500000.0000');
   });
 
-  it('A disbursement is refused for someone else’s cause, a cause in another account, and a cause not approved', async () => {
+  it('A disbursement is refused for a cause that is foreign, in another account or not approved', async () => {
     const [it, other] = await Promise.all([buildCause({ of: 'person' }), buildCause({ of: 'person' })]);
     expect((await disburse({ ...it, causeId: other.causeId }, '10000')).status).toBe(403);
     const { token } = it.owner;

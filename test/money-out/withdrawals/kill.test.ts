@@ -59,7 +59,7 @@ const settled = (id: string) =>
 const failpoints = ['reserve-withdrawal.before', 'reserve-withdrawal.after', ...sharedFailpoints];
 
 describe('A withdrawal whose worker is killed with -9', () => {
-  it('A withdrawal whose worker is killed with -9, at any of its steps, is reserved once and paid once', async () => {
+  it('A withdrawal whose worker is killed with -9 at any step is reserved once and paid once', async () => {
     const asked: Promise<string>[] = [];
     for (const failpoint of failpoints.toReversed()) {
       await stack.holdAt(failpoint, () => asked.push(withdrawWithPatience('111111')));
@@ -84,7 +84,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
   }, 400_000);
 
   itInFull.each(casesOf(['ask-transfer.after', 'resolve-payout.before', 'resolve-payout.after']))(
-    'A withdrawal that the bank returns after its success is refunded once when its worker is killed with -9 at %s',
+    'A returned withdrawal is credited once when its worker is killed with -9 at %s',
     async (failpoint) => {
       const id = await withdrawWithPatience('111111');
       await withdrawalWhen(stack, owner, id, 'succeeded', 60_000);
@@ -103,7 +103,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
   );
 
   itInFull(
-    'A withdrawal that the bank refuses, with callbacks dropped, is released once when its worker is killed with -9 at its end',
+    'A refused withdrawal is released once when its worker is killed with -9 while resolving it',
     async () => {
       await setFaults(stack, { callbacks: { drop: true } });
       stack.arm('resolve-payout.before=kill');

@@ -98,7 +98,7 @@ const ways: [string, () => Promise<(tx: EntityManager) => Promise<unknown>>][] =
 ];
 
 describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %s', (_, prepare) => {
-  it('A donation pending while its cause is closed and sends its last disbursement leaves the cause closed, not completed', async () => {
+  it('A donation committed while its cause is being closed leaves the cause closed, not completed', async () => {
     const disbursementId = await disburseAll();
     const donate = await prepare();
     let closed: Promise<unknown> = Promise.resolve();
@@ -116,7 +116,7 @@ describe.each(casesOf(ways, ([way]) => !way.includes('together')))('A donation %
   }, 120_000);
 });
 
-it('A donation that waits while its cause is closed is refused and debits nothing', async () => {
+it('A donation waiting for a cause that is being closed is refused and debits nothing', async () => {
   let answer = give(stack, donor, each, causeId);
   expect((await answer).status).toBe(201);
   await stack.owner().transactional(async (tx) => {

@@ -57,7 +57,7 @@ async function take({ owner, causeId }: WaitingDisbursement, amount: string, isD
   return (await ask(stack, owner, { bank_account_id, amount, ...ofCause })).status;
 }
 
-it('The money of a failed disbursement that the provider sent after all cannot be used again, and is booked', async () => {
+it('The money of a failed disbursement that was sent after all cannot be used again', async () => {
   const it = await buildWaitingDisbursement(stack, '300000', '999999');
   await approve(it, 0);
   expect(await approve(it, 1)).toMatchObject({ status: 'carried_out' });
@@ -92,7 +92,7 @@ it('The money of a failed disbursement that the provider sent after all cannot b
   expect((await transactionsOf(it)).at(-1)).toBe('reversed 300000.0000');
 }, 120_000);
 
-it('A disbursement whose owner is suspended when it would be sent lapses, and its evidence says why', async () => {
+it('The decision about a disbursement lapses, with evidence, if the owner is suspended', async () => {
   const it = await buildWaitingDisbursement(stack);
   await approve(it, 0);
   await stack.em().execute("update users set status = 'suspended' where id = ?", [it.owner.id]);
@@ -104,7 +104,7 @@ it('A disbursement whose owner is suspended when it would be sent lapses, and it
   expect(await transfersOf(stack, it.id)).toEqual([]);
 }, 120_000);
 
-it('The evidence and the timeline of an approved disbursement say so when its owner is suspended before it is sent', async () => {
+it('An approved disbursement fails, with evidence, if its owner is suspended before it is sent', async () => {
   const it = await buildWaitingDisbursement(stack);
   await setFaults(stack, { requests: { error_rate: 1 } });
   await approve(it, 0);
@@ -146,7 +146,7 @@ it.each([
   { what: 'whose owner was suspended', bar: setOwner('suspended'), unbar: setOwner('active') },
   { what: 'whose cause was stopped', bar: stopOf('stop'), unbar: stopOf('reinstate') },
 ])(
-  'A disbursement $what after a request that the provider does not have is not requested again until that is undone',
+  'A disbursement $what after a lost request is not requested again until that is undone',
   async ({ bar, unbar }) => {
     const it = await buildWaitingDisbursement(stack, '300000', '900005');
     await approve(it, 0);
@@ -194,7 +194,7 @@ itInFull(
   120_000,
 );
 
-it('A donor gets nothing back once money of the cause left by a disbursement that failed here', async () => {
+it('A donation cannot be refunded once a failed disbursement of its cause was sent after all', async () => {
   const owner = await buildOwner(stack, '100000');
   const { id: causeId } = await buildActiveCause(stack, owner);
   const donor = await buildIndividual(stack, { balance: '50000' });
@@ -216,7 +216,7 @@ it('A donor gets nothing back once money of the cause left by a disbursement tha
   expect(body.data.steps.at(-1)).toMatchObject({ type: 'disbursement', disbursement_id: it.id, status: 'failed' });
 }, 120_000);
 
-describe('A disbursement whose transfer a restore has lost', () => {
+describe('A disbursement whose transfer was lost in a restore', () => {
   /**
    * A disbursement that two people approved and the provider has; its attempt, and on request its decision, are lost.
    */
@@ -241,7 +241,7 @@ describe('A disbursement whose transfer a restore has lost', () => {
   }
   const hint = ({ id }: WaitingDisbursement) => stack.deps.workflows.hintPayout({ id, kind: 'withdrawal' });
 
-  it('A disbursement whose transfer a restore has lost is not failed before the provider is queried, though its owner is suspended', async () => {
+  it('A disbursement whose attempt was lost in a restore does not fail before the provider is queried', async () => {
     const it = await buildForgotten({ undecided: false });
     await stack.em().execute("update users set status = 'suspended' where id = ?", [it.owner.id]);
     await setFaults(stack, { requests: { error_rate: 1 } });
@@ -254,7 +254,7 @@ describe('A disbursement whose transfer a restore has lost', () => {
     expect(await transfersOf(stack, it.id)).toHaveLength(1);
   }, 120_000);
 
-  it('A disbursement whose transfer a restore has lost succeeds, and no decision changes that', async () => {
+  it('A disbursement whose attempt was lost in a restore takes the provider’s outcome', async () => {
     const it = await buildForgotten({ undecided: true });
     await settleAtProvider(stack, it.id, 'SUCCEEDED');
     await withdrawalWhen(stack, it.owner, it.id, 'succeeded');

@@ -47,7 +47,7 @@ const rowOf = (type: string, amount: string, status: string) => ({
 });
 
 describe('A withdrawal', () => {
-  it('A withdrawal returns 201 with the money reserved and is transferred once, with its id as idempotency key', async () => {
+  it('A withdrawal reserves the money and is transferred once, with its id as idempotency key', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { status, body } = await ask(stack, owner, { bank_account_id, amount: '100000' });
     expect(status).toBe(201);
@@ -93,7 +93,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  itInFull('A withdrawal that the bank returns after its success is reversed, and the net is returned', async () => {
+  itInFull('A withdrawal that the bank returns after its success is reversed and credited', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     await settleAtProvider(stack, id, 'REVERSED');
@@ -105,7 +105,7 @@ describe('A withdrawal', () => {
     ]);
   });
 
-  it('A withdrawal’s timeline runs from the request to the outcome, and the caller is the actor of the creating event', async () => {
+  it('A withdrawal’s timeline runs from the request to the outcome', async () => {
     const { id } = await withdraw(stack, owner);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     const { status, body } = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: owner.token });
@@ -156,7 +156,7 @@ describe('An idempotency key for a withdrawal', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('900000.0000');
   });
 
-  it('A withdrawal’s Idempotency-Key is refused with another body, even concurrently, and for another payment', async () => {
+  it('A withdrawal’s Idempotency-Key is refused with another body and for a transfer', async () => {
     const key = someKey();
     const bank_account_id = await addBankAccount(stack, owner);
     const two = await Promise.all(
@@ -203,7 +203,7 @@ describe('Refused withdrawals', () => {
     await nothingWasDone(owner, '1000000.0000');
   });
 
-  it('A withdrawal beyond the 24-hour limit is refused; the limit covers all the user’s accounts and no failed withdrawals', async () => {
+  it('The 24-hour limit covers withdrawals from all accounts of a user, except failed ones', async () => {
     const rich = await buildOwner(stack, '125000000');
     const bank_account_id = await addBankAccount(stack, rich);
     const failing = await withdraw(stack, rich, { digits: '121212', amount: '37500000' });
@@ -218,7 +218,7 @@ describe('Refused withdrawals', () => {
     expect((await ask(stack, rich, { bank_account_id, amount: '12500000' })).status).toBe(201);
   });
 
-  it('A withdrawal from or to someone else’s account, from a saving goal, or from a missing account is refused', async () => {
+  it('A withdrawal from or to someone else’s account, or from a saving goal, is refused', async () => {
     const other = await buildIndividual(stack, { balance: '100000' });
     const [mine, theirs] = await Promise.all([addBankAccount(stack, owner), addBankAccount(stack, other)]);
     const goal = await buildGoal(stack, owner);
@@ -250,7 +250,7 @@ describe('Refused withdrawals', () => {
 });
 
 describe('Withdrawals of an organization', () => {
-  it('An organization’s admins can withdraw from its account and see its withdrawals; its individuals cannot', async () => {
+  it('Only an organization’s admins can withdraw from its account and see its withdrawals', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000000' });
     const organizationId = admin.organizationId ?? '';
     const [colleague, member] = await Promise.all([
@@ -269,7 +269,7 @@ describe('Withdrawals of an organization', () => {
 });
 
 describe('GET /v1/withdrawals', () => {
-  it('Users list their own withdrawals, newest first; someone else’s returns 403, a missing one 404; platform reads all', async () => {
+  it('Users list their own withdrawals, newest first, and get 403 for others’; platform users read all', async () => {
     const first = await withdraw(stack, owner, { amount: '10000' });
     const second = await withdraw(stack, owner, { amount: '20000' });
     const { body } = await stack.get('/v1/withdrawals?limit=1', { token: owner.token });
@@ -311,8 +311,8 @@ describe('The filters of GET /v1/withdrawals', () => {
   });
 });
 
-describe('A withdrawal’s idempotency key whose stored answer was deleted', () => {
-  it('A retry returns its withdrawal even after the stored response was deleted; another body with the key returns 400', async () => {
+describe('A withdrawal’s idempotency key whose stored response was deleted', () => {
+  it('A retry returns the same withdrawal even after the stored response was deleted', async () => {
     const key = someKey();
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '100000' };
     const { id } = (await ask(stack, owner, body, key)).body.data;
@@ -336,7 +336,7 @@ describe('A withdrawal’s idempotency key whose stored answer was deleted', () 
 describe('POST /v1/withdrawals/quotes', () => {
   const quote = (body: object, { token } = owner) => stack.post('/v1/withdrawals/quotes', body, { token });
 
-  it('A withdrawal quote shows the cost and reserves nothing', async () => {
+  it('A withdrawal quote shows fee and net amount and reserves nothing', async () => {
     const bank_account_id = await addBankAccount(stack, owner);
     const { status, body } = await quote({ bank_account_id, amount: '5000000' });
     expect([status, body.data]).toEqual([
