@@ -21,7 +21,7 @@ describe('Partner accounts', () => {
     expect((await stack.get(accounts, { token: partner.admin.token })).status).toBe(200);
   });
 
-  it('A partner account starts pending, with three ledger accounts, and can be listed and read', async () => {
+  it('A partner account starts pending, with payouts enabled and no limits, and can be listed and read', async () => {
     const { token } = await buildSuperAdmin(stack);
     const organization_id = await buildOrganization(stack);
     const body = { name: 'Toko', organization_id, fee_mode: 'ADDED', settlement_delay_hours: 24 };
@@ -39,7 +39,7 @@ describe('Partner accounts', () => {
     expect(events.body.data.items[0]).toMatchObject({ event: 'RESOURCE_CREATED', resource_type: 'partner' });
   });
 
-  it('A partner account rejects an unknown organization and an unknown field, and a missing one returns 404', async () => {
+  it('A partner account rejects unknown organizations and fields; a missing account returns 404', async () => {
     const { token } = partner.admin;
     const organization_id = '8a1d9b0e-0000-4000-8000-000000000000';
     expect((await stack.post(accounts, { name: 'X', organization_id }, { token })).status).toBe(400);
@@ -74,7 +74,7 @@ describe('Partner accounts', () => {
     expect(JSON.stringify(row)).not.toContain(signing_secret);
   });
 
-  it('Issuing an API key accepts only known permissions, and another partner’s key returns 404', async () => {
+  it('Issuing an API key requires known permissions; changing another partner’s key returns 404', async () => {
     expect((await partner.administer('post', '/keys', { permissions: ['everything'] })).status).toBe(400);
     expect((await partner.administer('post', '/keys', { permissions: [] })).status).toBe(400);
     const other = await buildPartner(stack);
@@ -136,7 +136,7 @@ describe('Partner accounts', () => {
     expect(await refusedOf(deducted, { method: 'payout', basis_points: 10_000 })).toEqual([400, complaint('payout')]);
   });
 
-  it('Unlinking an organization removes its fees, so that the table can be sent back as shown', async () => {
+  it('Unlinking an organization removes its fees, so the fee table can be sent back as shown', async () => {
     const own = await buildPartner(stack);
     const organization_id = await buildOrganization(stack);
     await own.administer('post', '/organizations', { organization_id });
@@ -202,7 +202,7 @@ describe('Partner accounts', () => {
     expect(body.message).toMatch(/^url: /);
   });
 
-  it('Loopback webhook targets are rejected unless allowed', async () => {
+  it('Loopback webhook targets are rejected with WEBHOOK_ALLOW_LOOPBACK=false', async () => {
     const strict = await startStack({ env: { WEBHOOK_ALLOW_LOOPBACK: 'false' } });
     try {
       const other = await buildPartner(strict);

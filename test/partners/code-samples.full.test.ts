@@ -101,7 +101,7 @@ const syntax: [label: string, isToolThere: () => boolean, verify: (files: string
 ];
 
 describe('The code samples of the partners’ reference', () => {
-  it('Code samples exist in five languages for each operation, and sign the body and the whole request', () => {
+  it('Each operation has code samples in five languages that sign the body and the whole request', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const operation of operations) {
       const samples = operation['x-codeSamples'];
@@ -115,7 +115,7 @@ describe('The code samples of the partners’ reference', () => {
   });
 
   it.each(syntax)(
-    'Code samples are valid in their language: %s',
+    'The code samples in %s are valid',
     (label, isToolThere, verify) => {
       const files = writeSamples(label);
       if (isToolThere()) verify(files);
@@ -156,17 +156,20 @@ describe('Code samples run against the API', () => {
     return JSON.parse(stdout.slice(stdout.indexOf('{')));
   };
 
-  it.each(labels)('A code sample in %s creates its operation’s resource and reads it back', async (label) => {
-    const samplesOf = (name: string) =>
-      operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
-    const answer = (name: string) => runSample(samplesOf(name), label);
-    expect(await answer('createQuote')).toMatchObject({ data: { gross_amount: '500000.0000' } });
-    // The same idempotency key in each language: the first answer is replayed.
-    const { data: payment } = await answer('createPayment');
-    expect(payment).toMatchObject({ status: 'pending', external_ref: 'invoice-2026-0042' });
-    expect((await answer('listPayments')).data.items).toMatchObject([{ id: payment.id }]);
-    expect(await answer('getBalance')).toMatchObject({ data: { balance: '0.0000' } });
-  });
+  it.each(labels)(
+    'The code samples in %s create a quote and a payment and read payments and balance',
+    async (label) => {
+      const samplesOf = (name: string) =>
+        operations.find(({ operationId }) => operationId === name)?.['x-codeSamples'] ?? [];
+      const answer = (name: string) => runSample(samplesOf(name), label);
+      expect(await answer('createQuote')).toMatchObject({ data: { gross_amount: '500000.0000' } });
+      // The same idempotency key in each language: the first answer is replayed.
+      const { data: payment } = await answer('createPayment');
+      expect(payment).toMatchObject({ status: 'pending', external_ref: 'invoice-2026-0042' });
+      expect((await answer('listPayments')).data.items).toMatchObject([{ id: payment.id }]);
+      expect(await answer('getBalance')).toMatchObject({ data: { balance: '0.0000' } });
+    },
+  );
 
   it.each(labels)('A code sample in %s changes a user’s profile with their token', async (label) => {
     const { token } = await buildIndividual(stack);

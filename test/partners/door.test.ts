@@ -61,7 +61,7 @@ describe('A signature over the body', () => {
     expect(errorOf(await send(raw, signed))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('A signature over the bytes of invalid UTF-8 is accepted, but the body is rejected as not JSON', async () => {
+  it('A signature over invalid UTF-8 is accepted, but the body is rejected as not JSON', async () => {
     const raw = new Uint8Array(
       Buffer.concat([Buffer.from('{"method":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
     );
@@ -74,7 +74,7 @@ describe('A signature over the body', () => {
     expect(errorOf(await partner.get('/balance', wrong))).toEqual([401, 'AUTH_INVALID_CREDENTIALS']);
   });
 
-  it('A wrong signature gets the same error as an unknown key, and as a revoked key with the right signature', async () => {
+  it('A wrong signature, an unknown key and a revoked key all get the same error', async () => {
     const revoked = await buildPartner(stack);
     expect((await revoked.administer('delete', `/keys/${revoked.keyId}`)).status).toBe(200);
     const answers = [
@@ -112,7 +112,7 @@ describe('The signature over the whole request', () => {
   }
   const v2 = (header: string) => ({ 'x-partner-signature-v2': header });
 
-  it('A v2 signature is accepted beside the body’s signature, also with an idempotency key, a query or no body', async () => {
+  it('A v2 signature is accepted alongside the body’s, also with a key, a query or no body', async () => {
     expect((await partner.post('/quotes', quote, null, v2(whole({})))).status).toBe(200);
     expect(
       (await partner.post('/quotes', quote, null, v2(whole({}).replace(/[a-f](?=\w*$)/g, (c) => c.toUpperCase()))))
@@ -161,7 +161,7 @@ describe('The signature over the whole request', () => {
     expect([699, 1301].map(takenAt)).toEqual([false, false]);
   });
 
-  it('A v2 signature is required for a key with require_signature_v2, and for its successor, until that is changed', async () => {
+  it('A v2 signature is required for a key with require_signature_v2 and for its successor', async () => {
     const { administer } = partner;
     const demanding = { permissions: ['collect-payment'], require_signature_v2: true };
     const { body: made } = await administer('post', '/keys', demanding);
@@ -227,7 +227,7 @@ describe('Refused credentials', () => {
       () => ({ ...right(), ...signedAt(now(), 'another') }),
       /x-partner-signature is right, x-.*-v2 is not/,
     ],
-  ])('Refused credentials are explained by what the caller can see: %s', async (_, headers, said) => {
+  ])('A 401 explains which credential is missing, malformed or wrong: %s', async (_, headers, said) => {
     const message = await refusedWith(headers());
     expect(message).toMatch(said);
     expect(message).not.toContain(partner.apiKey);
@@ -290,7 +290,7 @@ describe('Authentication and authorization of partners', () => {
     },
   );
 
-  it('A request is checked in order: key and signature, account, permission, idempotency key, body, organization', async () => {
+  it('Checks run in order: credentials, account, permission, idempotency key, body, organization', async () => {
     const bad = { nonsense: true };
     const inactive = await buildPartner(stack, { status: 'suspended', permissions: ['read-gateway'] });
     const unsigned = await inactive.post('/payments', bad, null, { 'x-partner-signature': '' });
@@ -509,7 +509,7 @@ describe('Keys that may manage keys', () => {
       headers: { 'x-partner-signature': signature(key.signing_secret) },
     });
 
-  it('A partner rotates a key that may manage keys: its successor has the same permissions, and both work', async () => {
+  it('The successor of a rotated key has the same permissions, and both keys work', async () => {
     const own = await buildPartner(stack);
     const { status, body } = await own.post('/keys/rotate', {}, null);
     expect(status).toBe(200);
@@ -539,7 +539,7 @@ describe('Keys that may manage keys', () => {
 });
 
 describe('The rate limit', () => {
-  it('The rate limit is in every answer, and requests above it return REQUEST_RATE_LIMITED', async () => {
+  it('Every response states the rate limit, and requests above it return REQUEST_RATE_LIMITED', async () => {
     const limited = await startStack({ env: { RATE_LIMIT_REQUESTS_PER_10S: '5' } });
     try {
       const one = await buildPartner(limited);
@@ -561,7 +561,7 @@ describe('The rate limit', () => {
   }, 30_000);
 });
 
-it('An idempotency key of a rate-limited request stays unused', async () => {
+it('A request refused as invalid leaves its idempotency key unused', async () => {
   const key = freshKey();
   const refused = await partner.post('/payments', { method: 'qris', amount: '0.5' }, key);
   expect(errorOf(refused)).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);

@@ -22,7 +22,7 @@ const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 
 describe('A fee', () => {
-  it('A fee is exact: net + fee = gross in integers; it is refused if it needs more than four decimals', () => {
+  it('Net plus fee equals gross exactly, and a fee with more than four decimals is refused', () => {
     const property = fc.property(mode, money(50_000_000), rule, (feeMode, amount, { fixed, basis_points }) => {
       const share = units(amount) * BigInt(basis_points);
       try {
@@ -61,7 +61,7 @@ describe('Random fee tables', () => {
   });
   const whole = fc.integer({ min: 1, max: 5_000_000 }).map(String);
 
-  it('Quotes and creations agree to the last digit, apply the most specific rule, and are refused in the same cases', async () => {
+  it('Quotes and creations agree to the last digit and apply the most specific fee', async () => {
     const partners = {
       DEDUCTED: await buildPartner(stack, { feeMode: 'DEDUCTED' }),
       ADDED: await buildPartner(stack, { feeMode: 'ADDED' }),

@@ -100,7 +100,7 @@ describe('The first hour of an app', () => {
 });
 
 describeInBrowser('The page of an app', () => {
-  it('An app’s page signs up, waits for the address to be confirmed, donates and shows the receipt, at 390 px', async () => {
+  it('The example app signs up, waits for the confirmed address and donates, at 390 px', async () => {
     const { urls } = product.credentials();
     const html = readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'app.html'));
     const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));

@@ -68,7 +68,7 @@ describe("The partners' guide", () => {
     expect(pages.get('/docs/partners/testing')).toContain('900005');
   });
 
-  it('The partners’ guide lists each error with its status, its contents first, and without raw markup', () => {
+  it('The partners’ guide lists and links each error with its status, without raw markup', () => {
     const page = pages.get('/docs/errors') ?? '';
     for (const code of Object.keys(partnerErrors)) {
       expect(page).toContain(
@@ -79,7 +79,7 @@ describe("The partners' guide", () => {
     expect(page).not.toContain('`');
   });
 
-  it('The partners’ guide is compressed, and not sent again to clients that have it', async () => {
+  it('The partners’ guide is compressed, and returns 304 to clients that have it', async () => {
     const ask = (path: string, headers: Record<string, string>) => fetch(`${stack.url}${path}`, { headers });
     for (const path of ['/docs/partners/start', '/openapi-partners.json', '/docs/renderer.js']) {
       const plain = await ask(path, { 'accept-encoding': 'identity' });

@@ -113,7 +113,7 @@ describe('Helpful errors', () => {
     ]);
   });
 
-  it('Rotating a key again returns 409 and reports that it has been rotated', async () => {
+  it('Rotating a key again returns 409 KEY_ALREADY_ROTATED', async () => {
     const partner = await buildPartner(stack);
     expect((await partner.send('post', '/keys/rotate')).status).toBe(200);
     expect(await partner.send('post', '/keys/rotate')).toMatchObject({
@@ -126,7 +126,7 @@ describe('Helpful errors', () => {
     });
   });
 
-  it('Responses have the API version, with and without valid credentials', async () => {
+  it('Responses carry the API version, with and without valid credentials', async () => {
     const partner = await buildPartner(stack);
     for (const answer of [await partner.get('/balance'), await stack.get('/v1/partners/balance', {})]) {
       expect(answer.headers.get('amanah-version')).toMatch(/^\d{4}-\d\d-\d\d$/);
@@ -143,7 +143,7 @@ describe('Helpful errors', () => {
     });
   });
 
-  it('The error about a missing resource has one wording, whether the id is unknown or malformed', async () => {
+  it('Unknown and malformed ids get the same error about a missing resource', async () => {
     const partner = await buildPartner(stack);
     const paths = routeGroups
       .flatMap(({ routes }) => routes)

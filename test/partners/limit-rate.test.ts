@@ -8,8 +8,8 @@ function knock(path = '/v1/partners/balance', authorization = 'Bearer a') {
   return { ctx: ctx as object as Context, headers };
 }
 
-describe('The sliding window', () => {
-  it('The rate limit lets at most the configured number of requests through in any ten seconds', async () => {
+describe('The rate limit of partners', () => {
+  it('The rate limit passes at most the configured number of requests in any ten seconds', async () => {
     let now = 0;
     const limit = 20;
     const middleware = limitPartnerRate(limit, () => now);
@@ -24,7 +24,7 @@ describe('The sliding window', () => {
     expect(passed.length).toBeGreaterThan(limit * 4);
   });
 
-  it('The rate limit is shared by all spellings of a key’s header, and by all requests without a key from one address', async () => {
+  it('All spellings of a key share one rate limit, as do all keyless requests from one address', async () => {
     const middleware = limitPartnerRate(2, () => 0);
     for (const spellings of [
       ['Bearer a', 'bearer a', 'BEARER   a  '],

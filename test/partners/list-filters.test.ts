@@ -79,7 +79,7 @@ describe('Partner lists', () => {
     expect(await partner.get('/payments?method=cash')).toMatchObject({ status: 400 });
   });
 
-  it('Payouts can be filtered by reference and bank, and deliveries by their resource', async () => {
+  it('Payouts can be filtered by reference and bank, and webhook deliveries by resource', async () => {
     await partner.administer('put', '/webhook', { url: `${stack.url}/nowhere`, events: everyEvent });
     const make = async (body: object): Promise<{ id: string; reference: string }> =>
       (await partner.post('/payouts', payoutBody(body))).body.data;

@@ -57,7 +57,7 @@ interface Made {
 let paid: string | undefined;
 
 describe.each(resources)('The metadata of a %s', (name, create, listOf) => {
-  it('Metadata is returned as sent in creation, detail, list and webhook; it is null if none was sent', async () => {
+  it('Metadata is returned as sent in responses, lists and webhooks, or as null if none was sent', async () => {
     const { status, body } = await create({ metadata });
     expect({ status, data: body.data }).toMatchObject({ status: 200, data: { metadata } });
     const made: Made = body.data;

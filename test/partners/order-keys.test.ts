@@ -88,7 +88,7 @@ const forgotten = async (id: string) => {
     (key) => key === null,
   );
 };
-/** The provider's statuses of a payout. */
+/** The provider's callbacks about a payout. */
 const callbacksOf = (id: string) =>
   stack
     .em()
@@ -117,7 +117,7 @@ const deliveries = 'select body_sealed as sealed from webhook_deliveries where r
 const answers = 'select answer_sealed as sealed from requests where resource_id = ?';
 
 describe('Keys of orders', () => {
-  it('A payout’s payee is encrypted with the payout’s own key in its row, webhooks and stored response', async () => {
+  it('A payout’s payee is encrypted with the payout’s own key in rows, webhooks and responses', async () => {
     const id = await payOut();
     await ended(id);
     expect(await keysOf('select texts_sealed as sealed from payouts where id = ?', id)).toEqual([`order:${id}`]);
@@ -129,7 +129,7 @@ describe('Keys of orders', () => {
     expect(new Set(sealed)).toEqual(new Set([`order:${id}`]));
   });
 
-  it('A payment’s customer is encrypted with the payment’s own key, which is created only if there is a name', async () => {
+  it('A payment with a customer’s name gets its own encryption key; one without gets none', async () => {
     const make = async (body: object) =>
       (await partner.post('/payments', { method: 'qris', amount: '20000', ...body })).body.data.id as string;
     const columns = 'select customer_sealed as sealed from partner_payments where id = ?';
@@ -155,7 +155,7 @@ describe('Keys of orders', () => {
   });
 });
 
-it('A batch has one key for all its payouts, whose payees are unreadable once the key is destroyed', async () => {
+it('A batch has one encryption key for all payees, unreadable once the key is destroyed', async () => {
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(2, to));
   const ids: string[] = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
@@ -179,7 +179,7 @@ it('A batch has one key for all its payouts, whose payees are unreadable once th
 }, 60_000);
 
 describe('After the retention period of customers and beneficiaries', () => {
-  it('After the retention period a payout’s payee is unreadable in the payout, its webhooks and retries; the payout remains', async () => {
+  it('A payout’s payee is unreadable everywhere after the retention period; the payout remains', async () => {
     const { id, key, before, delivery } = old;
     expect(before).toMatchObject({ bank_account_number: to.bank_account_number, beneficiary_name: 'Siti Rahayu' });
     const after = (await partner.get(`/payouts/${id}`)).body.data;
@@ -226,13 +226,13 @@ describe('After the retention period of customers and beneficiaries', () => {
     }
   });
 
-  it('Payers and payees are unreadable in the provider’s callbacks after the retention period', async () => {
+  it('The provider’s callbacks are unreadable after the retention period', async () => {
     const told = await callbacksOf(old.id);
     expect(told.length).toBeGreaterThan(0);
     expect(told.filter(({ kept }) => kept)).toEqual([]);
   });
 
-  it('An order newer than its key keeps the key', async () => {
+  it('A key whose order is newer than the retention period is not destroyed', async () => {
     const id = await payOut();
     await ended(id);
     await inKeys("update order_keys set kept_since = now() - interval '500 days' where id = $1 and erased_at is null", [
@@ -242,7 +242,7 @@ describe('After the retention period of customers and beneficiaries', () => {
     expect(await keyOf(id)).toEqual(expect.any(String));
   });
 
-  it('A payout returned by the bank after the retention period is booked and reported as usual', async () => {
+  it('A payout returned after the retention period is reversed and reported without the payee', async () => {
     const { id } = old;
     await settleAtProvider(stack, id, 'REVERSED');
     await stack.deps.workflows.hintPayout({ id, kind: 'partner_payout' });
@@ -261,7 +261,7 @@ describe.each([
 ])('An order whose key was $how', ({ lose }) => {
   const itForLost = lose === loseKey ? it : itInFull;
 
-  itForLost('A payout whose key was lost and whose transfer is final is settled without names', async () => {
+  itForLost('A payout whose encryption key is lost still takes the provider’s final status', async () => {
     const id = await payOut(freshKey(), { ...to, bank_account_number: magicAccount('131313') });
     await eventually(
       () =>
@@ -287,7 +287,7 @@ describe.each([
     ]);
   });
 
-  it('An order whose key is lost is not sent and is shown without names, and a retry of its request waits', async () => {
+  it('An order whose encryption key is lost is not sent and is shown without names', async () => {
     const key = freshKey();
     const id = await payOut(key);
     await ended(id);

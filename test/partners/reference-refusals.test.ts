@@ -43,7 +43,7 @@ const written = (id: string, status: number) =>
   operations.find(({ operationId: name }) => name === id)?.responses[status]?.content['application/json'].example.error;
 
 describe('Errors in the partners’ reference', () => {
-  it('Each documented error has a code of its status that the operation can return, with its details', () => {
+  it('Each documented error has a code that matches its status, with the code’s details', () => {
     for (const operation of operations) {
       const { idempotent = false } = operation.route;
       for (const { status, code, details, description } of refusalsOf(operation)) {
@@ -59,7 +59,7 @@ describe('Errors in the partners’ reference', () => {
     }
   });
 
-  it('The documented errors include a body that arrives too slowly, on every operation', () => {
+  it('Every operation documents the errors 400, 408 and 413', () => {
     for (const { responses } of operations)
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '408', '413']));
   });
@@ -126,7 +126,7 @@ describe('Errors returned by the API', () => {
   });
 
   itInFull(
-    'Errors about payments, payouts and refunds that state or funds do not allow match the reference',
+    'Errors about the state or funds of payments, payouts and refunds match the reference',
     async () => {
       const body = { method: 'virtual_account', channel: 'BCA', amount: '500000' };
       const key = freshKey();

@@ -18,7 +18,7 @@ describe('The examples of the partners’ reference', () => {
     expect(Object.keys(webhooks).toSorted()).toEqual(webhookDocuments.map(({ type }) => type).toSorted());
   });
 
-  it('Examples have exactly the fields that the schemas define, as defined', () => {
+  it('Examples have exactly the fields that the schemas define', () => {
     for (const route of routes) {
       const { body, answer } = operations[operationId(route)] ?? {};
       const shape = route.answers[200];

@@ -56,7 +56,7 @@ const paymentWhen = (partner: BuiltPartner, payment: { id: string }, status: str
 const versionsOf = (all: Told[]) => all.map(({ type, data }) => [type, data.version]);
 
 describe('payment.available', () => {
-  it('payment.available follows payment.succeeded at once if there is no delay, for endpoints that subscribe to it', async () => {
+  it('payment.available follows payment.succeeded at once without a delay, for its subscribers', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);
@@ -78,7 +78,7 @@ describe('payment.available', () => {
     expect(typesAtOther()).toEqual(['payment.succeeded']);
   });
 
-  it('payment.available is written once after the delay, however often the activity runs', async () => {
+  it('payment.available is sent once after the delay, however often the activity runs', async () => {
     const { partner, told } = await buildAsking(buildPartner, { settlementDelayHours: 24 });
     const payment = await create(partner);
     await act('pay', payment);
@@ -154,7 +154,7 @@ describe('payment.unmatched', () => {
   });
 });
 
-it('instrument.unmatched reports money that a reusable number does not accept, with the amount and the reason', async () => {
+it('instrument.unmatched reports the amount and reason of money an instrument does not accept', async () => {
   const { partner, told } = await buildAsking();
   const body = { method: 'virtual_account', channel: 'BCA', amount: '50000', customer_name: 'Siti Rahayu' };
   const { status_url: _, ...instrument } = (await partner.post('/instruments', body)).body.data;
@@ -176,7 +176,7 @@ it('instrument.unmatched reports money that a reusable number does not accept, w
 }, 60_000);
 
 describe('payout.delayed', () => {
-  it('payout.delayed reports once that the outcome has been unknown for ten minutes, before the webhook of the outcome', async () => {
+  it('payout.delayed is sent once if the outcome has been unknown for ten minutes', async () => {
     const { partner, told } = await buildAsking(buildPayer);
     const id = await buildUnknownPayout(stack, partner);
     const resolve = () => resolvePayout(stack.em(), stack.deps, { payoutId: id });

@@ -3,7 +3,7 @@ import { boundEndpoints } from '../../../src/partners/webhooks/bound-endpoints.t
 import type { SentWebhook } from '../../../src/partners/webhooks/send-webhook.ts';
 
 describe('A partner’s slow endpoints', () => {
-  it('A partner’s slow endpoints hold at most thirty slots of a worker, waiting ones included; other partners get theirs', async () => {
+  it('A partner’s slow endpoints hold at most thirty worker slots, including queued webhooks', async () => {
     const bounds = boundEndpoints();
     const sent: SentWebhook = { status: 200, error: null, retryAfterMs: 0, timedOut: false };
     const answers: (() => void)[] = [];

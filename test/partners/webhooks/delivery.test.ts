@@ -52,7 +52,7 @@ describe('A webhook', () => {
   ] as const;
   // asked-for.test.ts covers expiry.
   it.each(casesOf(endings, ([how]) => how !== 'expire'))(
-    'A webhook after %s of %j is %s, with the payment as the API returns it',
+    'After the sandbox action %s on %j, %s is sent with the payment as the API returns it',
     async (how, body, type, status) => {
       const { id } = await settle(how, body);
       const [first] = await arrived(1);
@@ -75,7 +75,7 @@ describe('A webhook', () => {
     },
   );
 
-  it('A webhook answered with 500, 302, 410, 404 or 429 is retried with the same bytes and the same webhook-id', async () => {
+  it('A webhook answered with 500, 302, 410, 404 or 429 is retried unchanged, with its webhook-id', async () => {
     const codes = [500, 302, 410, 404, 429];
     const attempts = new Map<string, number>();
     receiver.behave((response, { headers }) => {
@@ -159,7 +159,7 @@ describe('A webhook', () => {
     expect(await deliveries()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('A delivered webhook can be sent again, and another partner’s returns 404', async () => {
+  it('A delivered webhook can be redelivered, and another partner’s returns 404', async () => {
     await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const path = `/webhook-deliveries/${row.id}/redeliver`;
@@ -171,7 +171,7 @@ describe('A webhook', () => {
     await delivery(({ status, attempts }) => status === 'delivered' && attempts === 2);
   });
 
-  it('A webhook redelivered while pending starts its retry schedule again, however often', async () => {
+  it('Redelivering a pending webhook restarts its retry schedule, however often', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     let row = await delivery(({ attempts }) => attempts >= 1);
@@ -185,7 +185,7 @@ describe('A webhook', () => {
     expect(Date.parse(row.next_attempt_at) - Date.now()).toBeLessThan(10 * 60_000);
   }, 60_000);
 
-  it('A webhook is listed with filters and can be sent again, by its own partner only', async () => {
+  it('A partner can list and redeliver its own webhooks only', async () => {
     const { id } = await settle('pay');
     const row = await delivery(({ status }) => status === 'delivered');
     const list = async (query = '') => (await partner.get(`/webhook-deliveries?limit=1${query}`)).body.data;
@@ -230,7 +230,7 @@ describe('A webhook', () => {
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   });
 
-  it('A webhook whose workflow was never started is found by the sweep', async () => {
+  it('A webhook whose workflow was lost is delivered by the sweep', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     await settle('pay');
     const row = await delivery(({ attempts }) => attempts === 1);

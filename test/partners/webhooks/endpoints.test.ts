@@ -63,7 +63,7 @@ const failingSince = (id: string, interval: string) =>
     .execute(`update webhook_endpoints set failing_since = now() - interval '${interval}' where id = ?`, [id]);
 
 describe('An endpoint', () => {
-  it('An endpoint is added with a secret shown once, listed, changed and deleted, each with its event', async () => {
+  it('An endpoint is created with a secret shown once, changed and deleted, each with an event', async () => {
     const body = { url: at(0).url, events: ['payment.succeeded', 'payment.succeeded', 'payout.failed'] };
     const { secret, warnings, ...made } = await added(body);
     expect(warnings).toEqual([]);
@@ -129,7 +129,7 @@ describe('An endpoint', () => {
     ['a metadata service', { url: 'https://169.254.169.254/', events: ['payment.failed'] }, 'url: must not lead to'],
     ['credentials', { url: 'https://a:b@93.184.216.34/', events: ['payment.failed'] }, 'url: must not carry cred'],
   ];
-  it.each(senseless)('An endpoint with %s is refused, when created and when changed', async (_, body, complaint) => {
+  it.each(senseless)('Creating or changing an endpoint with %s is refused', async (_, body, complaint) => {
     const refused = await add(body);
     expect([refused.status, refused.body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
     expect(refused.body.error.message).toContain(complaint);
@@ -143,7 +143,7 @@ describe('An endpoint', () => {
     expect((await list()).items).toMatchObject([{ url: elsewhere, events: ['payout.failed'], status: 'enabled' }]);
   });
 
-  it('A partner has at most ten endpoints, the operator’s included, even if they are added concurrently', async () => {
+  it('A partner has at most ten endpoints, including the operator’s, even if added concurrently', async () => {
     // On a busy machine some requests may wait too long, and are retried.
     const addPatiently = () =>
       eventually(
@@ -169,7 +169,7 @@ describe('An endpoint', () => {
     expect((await list()).total).toBe(10);
   }, 120_000);
 
-  it('Managing endpoints needs a key with manage-webhooks, and another partner’s endpoint is not found', async () => {
+  it('Managing endpoints needs manage-webhooks, and another partner’s endpoint returns 404', async () => {
     const { id } = await added({ url: elsewhere, events: ['payment.failed'] });
     const reader = await buildPartner(stack, { permissions: ['read-gateway', 'manage-keys'] });
     const other = await buildPartner(stack);
@@ -195,7 +195,7 @@ describe('An endpoint', () => {
 });
 
 describe('A webhook', () => {
-  it('A webhook goes to every subscribed endpoint with one version, signed with the endpoint’s own secret', async () => {
+  it('A webhook is sent to every subscribed endpoint, signed with the endpoint’s own secret', async () => {
     const [both, one] = [
       await added({ url: at(0).url, events: everyEvent }),
       await added({ url: at(1).url, events: ['payment.succeeded'] }),
@@ -274,7 +274,7 @@ describe('Rotated secrets', () => {
     for (const one of secrets.slice(1)) expect(verified(one, second)).toMatchObject({ type: 'endpoint.test' });
   });
 
-  it('An endpoint has at most four secrets: a fifth rotation within a day is refused, and accepted once one has expired', async () => {
+  it('A fifth rotation within a day is refused until one of four earlier secrets has expired', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const secrets = [secret];
     for (let times = 1; times <= 4; times += 1) secrets.push((await rotate(id)).body.data.secret);
@@ -288,7 +288,7 @@ describe('Rotated secrets', () => {
 });
 
 describe('A disabled endpoint', () => {
-  it('A disabled endpoint gets no webhooks, tests or redeliveries, and gets later webhooks once it is enabled again', async () => {
+  it('A disabled endpoint gets no webhooks, tests or redeliveries until it is enabled again', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     await settle();
     const [told] = await deliveriesWhen('', allDelivered(1));
@@ -309,7 +309,7 @@ describe('A disabled endpoint', () => {
     expect(await deliveriesWhen('', allDelivered(2))).toMatchObject([{ resource_id: third }, { id: told?.id }]);
   });
 
-  it('A disabled or deleted endpoint parks its pending deliveries at their next attempt', async () => {
+  it('Pending deliveries to a disabled or deleted endpoint are parked at their next attempt', async () => {
     // They are not retried before the test requests it.
     for (const receiver of receivers) {
       receiver.behave((response) => void response.writeHead(503, { 'retry-after': '3600' }).end());
@@ -336,7 +336,7 @@ describe('A disabled endpoint', () => {
     expect(receivers.map(({ received }) => received.length)).toEqual([1, 1]);
   }, 60_000);
 
-  it('A disabled endpoint completes a delivery in flight with its answer', async () => {
+  it('A delivery in flight completes even if its endpoint is disabled in the meantime', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     const answered = Promise.withResolvers<void>();
     at(0).behave(async (response) => {
@@ -356,7 +356,7 @@ describe('A disabled endpoint', () => {
 });
 
 describe('A failing endpoint', () => {
-  it('A failing endpoint shows since when it fails, and is healthy again after the next success', async () => {
+  it('A failing endpoint shows failing_since, which the next success clears', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await partner.send('post', `/webhook-endpoints/${id}/test`);
@@ -377,7 +377,7 @@ describe('A failing endpoint', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('An endpoint that fails for three days is disabled, reports it, notifies operators once, and starts afresh when re-enabled', async () => {
+  it('An endpoint that fails for three days is disabled with one event until it is enabled again', async () => {
     const { id } = await added({ url: at(0).url, events: ['payment.succeeded'] });
     at(0).behave((response) => void response.writeHead(500).end());
     await settle();
@@ -430,7 +430,7 @@ describe('A failing endpoint', () => {
 });
 
 describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
-  it('A test sends a separate webhook, stored, numbered and redeliverable like any other', async () => {
+  it('A test webhook is stored, numbered and redeliverable like any other', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
     const first = await partner.send('post', `/webhook-endpoints/${id}/test`);
     expect(first.status).toBe(200);
@@ -454,7 +454,7 @@ describe('POST /v1/partners/webhook-endpoints/{id}/test', () => {
     expect([refused.status, refused.body.error.message]).toEqual([400, 'url: unknown field']);
   });
 
-  it('A test sends an example of any type, marked as a test, whatever the endpoint subscribes to', async () => {
+  it('A test sends an example of any type, marked as a test, regardless of subscriptions', async () => {
     const { id, secret } = await added({ url: at(0).url, events: ['payout.failed'] });
     for (const type of webhookTypes) {
       const { status, body } = await partner.send('post', `/webhook-endpoints/${id}/test`, { type });

@@ -45,7 +45,7 @@ const states = () =>
     );
 
 describe('An endpoint that never answers', () => {
-  it('An endpoint that never answers blocks at most ten requests, and delays neither settlements nor other webhooks', async () => {
+  it('An endpoint that never answers blocks at most ten requests and delays no others', async () => {
     const { body: paying } = await other.post('/payments', { method: 'qris', amount: '20000' });
     const em = stack.em();
     const ids = await em.transactional((tx) =>
@@ -98,7 +98,7 @@ describe('An endpoint that never answers', () => {
     120_000,
   );
 
-  it('An endpoint that answers again gets the waiting webhooks, whose wait did not count as attempts', async () => {
+  it('An endpoint that answers again gets waiting webhooks, whose wait counted as no attempt', async () => {
     hanging.behave((response) => void response.writeHead(200).end());
     for (const response of open) response.destroy();
     const isSent = ({ id }: { id: string }) =>

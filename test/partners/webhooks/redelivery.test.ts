@@ -64,7 +64,7 @@ describe('A redelivery requested during an attempt', () => {
 });
 
 describe('A redelivery of a pending webhook', () => {
-  it('A redelivery of a pending webhook restarts its waits even after the last scheduled attempt', async () => {
+  it('Redelivering a pending webhook restarts its waits even after the last scheduled attempt', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const first = await attempt(12, webhookLifetimeMs - 1);
     expect(first).toMatchObject({ status: 'pending' });

@@ -75,7 +75,7 @@ async function sweepWhatIsLeft(): Promise<void> {
 }
 
 describe('A replay', () => {
-  it('A replay sends every webhook of the period again with the same id; a dry run only counts them', async () => {
+  it('A replay resends every webhook of the period with the same id; a dry run only counts them', async () => {
     const ids = await tellInThePast(5);
     await stack
       .owner()
@@ -111,7 +111,7 @@ describe('A replay', () => {
     expect(event).toMatchObject({ resource_id: null, data: { replay: 5, endpoint_id: null } });
   });
 
-  it('A replay’s period is in days of UTC+7 or instants, and endpoint_id limits it to one endpoint', async () => {
+  it('A replay covers days in UTC+7 or instants, and only one endpoint with endpoint_id', async () => {
     const [first, second] = await tellInThePast(2);
     await withoutTriggers(stack, "update webhook_deliveries set created_at = '2020-01-01T17:00:00Z' where id = ?", [
       first,
@@ -169,7 +169,7 @@ describe('A replay', () => {
     120_000,
   );
 
-  it('An interrupted replay is scheduled at the same pace and resumed by the sweep, whatever its earlier checks', async () => {
+  it('An interrupted replay keeps its pace and is resumed by the sweep', async () => {
     const ids = await tellInThePast(25);
     await stack.owner().execute(
       `insert into sweep_looks (kind, subject_id, looks, look_again_at)
@@ -193,7 +193,7 @@ describe('A replay', () => {
     await deliveredAgain(25);
   }, 120_000);
 
-  it('A replay speeds up webhooks that wait for hours, even when only the sweep finds it', async () => {
+  it('A replay speeds up webhooks that wait for hours, even when only the sweep executes it', async () => {
     const [id] = await tellInThePast(1);
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '7200' }).end());
     await replay(period);
@@ -213,7 +213,7 @@ describe('A replay', () => {
 });
 
 describe('Refused replays', () => {
-  it('A replay that would wait for more than ten minutes is refused with the seconds until it is accepted', async () => {
+  it('A replay that would wait for more than ten minutes is refused with Retry-After', async () => {
     await tellInThePast(1);
     const busy = "update partners set replayed_until = now() + interval '11 minutes' where id = ?";
     await stack.owner().execute(busy, [partner.id]);
@@ -229,7 +229,7 @@ describe('Refused replays', () => {
   it.each([
     ['without a beginning', { to: today }, 400, 'from: is required'],
     ['without an end', { from: today }, 400, 'to: is required'],
-    ['of no period', { from: 'yesterday', to: today }, 400, 'from: must be a date'],
+    ['with an invalid date', { from: 'yesterday', to: today }, 400, 'from: must be a date'],
     [
       'that ends the day before it begins',
       { from: '2026-11-27', to: '2026-11-26' },
@@ -251,7 +251,7 @@ describe('Refused replays', () => {
     expect((await deliveries()).items).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   });
 
-  it('A replay is refused to another partner, without the permission, and for a disabled endpoint', async () => {
+  it('A replay is refused without the permission and for a foreign or disabled endpoint', async () => {
     await tellInThePast(1);
     const [{ endpoint_id }] = (await deliveries()).items;
     const other = await buildPartner(stack);

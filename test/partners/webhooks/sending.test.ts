@@ -48,7 +48,7 @@ describe('Forbidden webhook targets', () => {
     expect(isPermittedAddress(address, { allowLoopback: true })).toBe(false);
   });
 
-  it('Webhooks are not sent to ports that are not configured, except on loopback where it is allowed', () => {
+  it('Webhooks are sent only to configured ports, except on loopback where it is allowed', () => {
     const rules = { allowLoopback: true, allowHttp: false, ports: [443, 8443] };
     const complaintOf = (url: string, address: string) => complaintAboutTarget(new URL(url), [address], rules);
     expect(complaintOf('https://partner.example/hook', '93.184.216.34')).toBeNull();
@@ -109,7 +109,7 @@ describe('Answers to webhooks', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('A response can set the wait by Retry-After', async () => {
+  it('The Retry-After of a response is returned as the wait', async () => {
     receiver.behave((response) => void response.writeHead(503, { 'retry-after': '120' }).end());
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: 503, error: null, retryAfterMs: 120_000 });
   });
@@ -132,7 +132,7 @@ describe('Waits between attempts', () => {
   });
 });
 
-it('A signature equals that of the Standard Webhooks test vector', () => {
+it('The signature of a webhook matches the Standard Webhooks test vector', () => {
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body: '{"test": 2432232314}' };
   expect(signWebhook(['MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], message)).toBe(
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

@@ -42,7 +42,7 @@ describe('Webhooks under time skipping', () => {
   );
 
   itInFull(
-    'A net becomes available after its delay, and subscribed endpoints are notified',
+    'A payment’s net amount becomes available after its delay, and subscribers are notified',
     async () => {
       await partner.send('post', '/webhook-endpoints', { url: receiver.url, events: ['payment.available'] });
       const { id, payment_code } = await create();
@@ -63,7 +63,7 @@ describe('Webhooks under time skipping', () => {
   );
 
   itInFull(
-    'A net becomes available after its delay even if the provider does not answer after a callback',
+    'A payment’s net amount becomes available after its delay even if the provider is down',
     async () => {
       const quick = await buildPartner(stack, { settlementDelayHours: 2 });
       const balance = async () => (await quick.get('/balance')).body.data;
@@ -90,7 +90,7 @@ describe('Webhooks under time skipping', () => {
     90_000,
   );
 
-  it('A paid net becomes available after its delay; a webhook refused for three days is parked and can be sent again', async () => {
+  it('A webhook refused for three days is parked and can be redelivered', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const { payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -116,7 +116,7 @@ describe('Webhooks under time skipping', () => {
   }, 60_000);
 
   itInFull(
-    'A webhook sent again on its second day is retried for three days from then',
+    'A webhook redelivered on its second day is retried for three days from then',
     async () => {
       receiver.behave((response) => void response.writeHead(500).end());
       const { payment_code } = await create();
