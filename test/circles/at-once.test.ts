@@ -48,7 +48,7 @@ describe('Circle operations that run as one statement, whatever the number of me
     expect(await written('saving_circle_members where saving_circle_id = ?', id)).toEqual({ rows: 6, statements: 1 });
   });
 
-  it('Reporting missing contributions, and covering them, each takes one statement for all members', async () => {
+  it('Reporting and covering missing contributions each take one statement for all members', async () => {
     const { id } = await halfPaid({ on_default: 'cover', guarantee_percent: 100 });
     await passTime(stack, id, onDay(3));
     for (const event of ['CONTRIBUTION_DUE', 'CONTRIBUTION_OVERDUE', 'MEMBER_DEFAULTED']) {
@@ -65,7 +65,7 @@ describe('Circle operations that run as one statement, whatever the number of me
     expect(await written(`${places} turn_number > 1`, id)).toEqual({ rows: 3, statements: 1 });
   });
 
-  itInFull('Cancelling a circle records the refunds and distributes the rest in one statement', async () => {
+  itInFull('Cancelling a circle takes one statement each for refunds and settlements', async () => {
     const { id } = await halfPaid({ guarantee_percent: 50 });
     const { token } = await buildPlatformAdmin(stack);
     const cancelled = await stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token });

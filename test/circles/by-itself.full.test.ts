@@ -43,7 +43,7 @@ describe('The workflow of a circle', () => {
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   });
 
-  it('A circle’s workflow debits a member who has received the pot once the interval and the grace period are over', async () => {
+  it('A circle’s workflow debits a member who has received the pot after the grace period', async () => {
     const { id, creator, members } = await buildWindfall(stack, { grace_days: 2 });
     await pay(id, members.slice(1));
     await endInterval(stack, id);

@@ -31,7 +31,7 @@ const circles = fc.record({
 });
 
 describe('Circles with random terms and payments', () => {
-  it(`Circles pay each funded pot once, hold the money that members paid in and close with zero balances (${numRuns} cases)`, () => {
+  it(`Circles pay each funded pot once and close with zero balances (${numRuns} cases)`, () => {
     fc.assert(
       fc.property(circles, ({ size, amount, percent, rule, habits }) => {
         const circle = newCircle({ size, amount, percent });
@@ -79,7 +79,7 @@ describe('The next action of a round', () => {
     hasStandingOrders: fc.constant(false),
   });
 
-  it('A round reports no default during the grace period or while an order is open, and only reminders in circles without terms', () => {
+  it('A round reports no default during the grace period or while an order is open', () => {
     fc.assert(
       fc.property(facts, (round) => {
         const next = nextOfRound(round);
@@ -107,7 +107,7 @@ describe('Guarantees that cover a missing contribution', () => {
     covered: '0',
   });
 
-  it('Covers use the defaulter’s own guarantee first and divide the rest equally among the others, to four decimals', () => {
+  it('Covers use the defaulter’s guarantee first and divide the rest equally among the others', () => {
     const places = [
       place(0, false, '4'),
       place(1, true, '1'),
@@ -124,7 +124,7 @@ describe('Guarantees that cover a missing contribution', () => {
     ]);
   });
 
-  it('Cover can be computed in advance and divided in the largest circle', () => {
+  it('Covers are computed and divided exactly in a circle of a thousand members', () => {
     const places = Array.from({ length: 1000 }, (_, index) => place(index, index >= 400, '50'));
     expect(remedyOf('cover', '100', places)).toBe('cover');
     const covers = coversOf('100', places);

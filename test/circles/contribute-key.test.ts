@@ -57,7 +57,7 @@ const rails: [rail: 'balance' | 'gateway', fields: object][] = [
 
 describe('The Idempotency-Key of a contribution', () => {
   it.each(casesOf(rails, ([rail]) => rail === 'gateway'))(
-    'A %s contribution retried with the same Idempotency-Key is made once and gets the first response, byte for byte',
+    'A %s contribution retried with its Idempotency-Key is made once and gets the first response',
     async (rail, fields) => {
       const { id, first } = takeMember();
       const key = freshKey();
@@ -70,7 +70,7 @@ describe('The Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A retried contribution gets the first response even after the round is over and the contribution has changed', async () => {
+  it('A retried contribution gets the first response even after its round is over', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const key = freshKey();
@@ -84,7 +84,7 @@ describe('The Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(2);
   });
 
-  it('A contribution counts as a retry with the same Idempotency-Key even if the amount is written differently', async () => {
+  it('A contribution with its Idempotency-Key is a retry even if the amount is written differently', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key);
@@ -120,7 +120,7 @@ describe('The Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('A contribution with the Idempotency-Key of a concurrent top-up is rejected with 400, never 500', async () => {
+  it('A contribution with the Idempotency-Key of a concurrent top-up returns 400', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const numbersTaken = async () => {
@@ -156,7 +156,7 @@ describe('The Idempotency-Key of a contribution', () => {
     expect(await send(first, id, key, fields)).toMatchObject({ status: 201, replayed: null });
   });
 
-  it('A contribution that the balance does not cover names contribution_amount in its error, also on a retry', async () => {
+  it('The error about an uncovered contribution names contribution_amount, also on a retry', async () => {
     const { id, first } = takeMember();
     const pocket = await openPocket(first);
     const key = freshKey();
@@ -179,7 +179,7 @@ describe('The Idempotency-Key of a contribution', () => {
   });
 
   it.each(casesOf(rails))(
-    'Concurrent %s contributions with the same Idempotency-Key create one contribution and get the same response',
+    'Concurrent %s contributions with one Idempotency-Key create one and get the same response',
     async (_, fields) => {
       const { id, first } = takeMember();
       const key = freshKey();
@@ -193,7 +193,7 @@ describe('The Idempotency-Key of a contribution', () => {
     },
   );
 
-  it('Concurrent contributions on both rails with the same Idempotency-Key succeed on only one of them', async () => {
+  it('Concurrent contributions with one Idempotency-Key on both rails succeed on one rail only', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const answers = await Promise.all(

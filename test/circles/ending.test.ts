@@ -35,7 +35,7 @@ describe('Cancelling an active circle', () => {
   const cancel = (id: string, as: BuiltUser = platform) =>
     stack.post(`/v1/saving-circles/${id}/cancel`, undefined, { token: as.token });
 
-  it('Cancelling an active circle refunds completed contributions to their source, and gateway money that arrives later', async () => {
+  it('Cancelling a circle refunds contributions, including gateway money that arrives later', async () => {
     const { id, members } = await buildActiveCircle(stack, 4);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Arisan' }, { token: first.token });
@@ -83,7 +83,7 @@ describe('Cancelling an active circle', () => {
   });
 
   itInFull(
-    'Cancelling at the instant of the last contributions leaves no money held or lost, whichever commits first',
+    'Cancelling during the last contributions leaves no money held or lost',
     async () => {
       const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 3)));
       await Promise.all(
@@ -118,7 +118,7 @@ describe('The workflow of a circle', () => {
     return client.workflow.execute('sweep', { taskQueue, workflowId: newId() });
   };
 
-  it('A circle’s workflow shows operators the round, who has not paid, and the next step', async () => {
+  it('A circle’s workflow shows operators the round and who has not paid', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     await contribute(stack, first, id);

@@ -12,7 +12,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 describe('First contributions with a guarantee', () => {
-  it('Concurrent first contributions by all members for one member create one; the others are refused as repeats', async () => {
+  it('Concurrent first contributions for one member create one, and the others are refused', async () => {
     const size = isFullRun() ? 8 : 4;
     // Several tries, because the two valid orders occur at random.
     for (let tries = 0; tries < (isFullRun() ? 2 : 1); tries += 1) {

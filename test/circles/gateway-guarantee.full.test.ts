@@ -13,7 +13,7 @@ afterAll(() => stack.stop());
 const bca = 1;
 
 describe('A guarantee paid by a virtual account', () => {
-  it('A guarantee paid by virtual account is ordered and held with the first contribution and returned after the last round', async () => {
+  it('A guarantee paid by virtual account is held from the first contribution to the last round', async () => {
     const terms = { guarantee_percent: 25 };
     const { id, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
     const [first, second] = members as [BuiltUser, BuiltUser];

@@ -101,7 +101,7 @@ async function joinedCircle() {
 }
 
 describe('A worker that is killed', () => {
-  it('Every circle activity takes effect once when the worker is killed between its commit and its completion in the history', async () => {
+  it('Every circle activity takes effect once when the worker is killed before or after its commit', async () => {
     const [windfall, covered, paid, posted, given, standing, last, started] = await Promise.all([
       buildWindfall(stack),
       buildDailyCircle(stack, 3, { paid: 2, terms: { on_default: 'cover', guarantee_percent: 100 } }),
@@ -191,7 +191,7 @@ describe('A worker that is killed', () => {
 });
 
 describe('An API that is killed', () => {
-  it('After the API is killed, a place is handed over once, a circle is cancelled once, and a created circle exists', async () => {
+  it('Replacing a member and creating or cancelling a circle take effect once when the API is killed', async () => {
     const [handed, settled, heir, platform] = await Promise.all([
       buildDailyCircle(stack, 2, { paid: 2, terms: {} }),
       buildDailyCircle(stack, 2, { paid: 1, terms: { guarantee_percent: 50 } }),

@@ -23,7 +23,7 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
 describe('POST /v1/saving-circles/members', () => {
-  it('Accounts are added to a circle in the given order, all or none, and RESOURCE_UPDATED is recorded', async () => {
+  it('Accounts are added to a circle in the given order, all or none, with RESOURCE_UPDATED', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 3 });
     const { status, body } = await join(owner, id, [stranger.accountId, owner.accountId]);
     expect(status).toBe(201);
@@ -42,7 +42,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, owner, id)).members).toHaveLength(2);
   });
 
-  it('Adding members rejects existing members, even with another account, and anyone listed twice', async () => {
+  it('Adding members rejects existing members, even with another account, and duplicates', async () => {
     const { id } = await createCircle(stack, owner);
     await join(owner, id, [owner.accountId]);
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Second' }, { token: owner.token });
@@ -84,7 +84,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(platform, open)).status).toBe(400);
   });
 
-  it('Adding members returns 404 for an unknown circle or account, and 400 for a started circle or an empty list', async () => {
+  it('Adding members returns 404 for unknown circles and accounts and 400 for a started circle', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     expect((await join(creator, id, [stranger.accountId])).status).toBe(400);
     expect(await join(owner, unknown)).toMatchObject({
@@ -98,7 +98,7 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await join(owner, 'not-a-uuid')).status).toBe(400);
   });
 
-  it('Employees are found, invited and notified only by their organization’s admin, and join by themselves', async () => {
+  it('Employees are invited only by their organization’s admin and join by themselves', async () => {
     const organizationId = await buildOrganization(stack);
     const head = await buildOrganizationAdmin(stack, { organizationId });
     const [first, second] = [
@@ -174,7 +174,7 @@ describe('DELETE /v1/saving-circles/:id/members/:member_id', () => {
   const leave = (as: BuiltUser, id: string, member: string) =>
     stack.delete(`${path}/${id}/members/${member}`, undefined, { token: as.token });
 
-  it('The member, the creator and admins may remove a member (403 otherwise) from a new circle (400 later); unknown ids return 404', async () => {
+  it('Only the member, the creator and admins may remove a member, and only from a new circle', async () => {
     const { id } = await createCircle(stack, owner);
     const { body } = await join(owner, id, [stranger.accountId, employee.accountId]);
     const [first, second] = body.data.members.map((member: { id: string }) => member.id);

@@ -23,7 +23,7 @@ const accept = (as: BuiltUser, id: string, replacementId: string, body: object =
   stack.post(`/v1/saving-circles/${id}/replacements/${replacementId}/accept`, body, { token: as.token });
 
 describe('A replacement', () => {
-  it('A replacement proposed by the leaving member hands over the place once the new member accepts', async () => {
+  it('A replacement proposed by the leaving member takes effect once the new member accepts', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack, { balance: '1000000' });
@@ -82,7 +82,7 @@ describe('A replacement', () => {
     });
   });
 
-  it('A replacement proposed by the creator also needs the leaving member’s consent, and is withdrawn by a later proposal', async () => {
+  it('A replacement proposed by the creator also needs the leaving member’s consent', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -100,7 +100,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
   });
 
-  it('An open replacement is shown to the creator, the leaving and the new member, and platform', async () => {
+  it('An open replacement is shown only to the creator, both members and platform users', async () => {
     const { id, members, memberIds } = await begun(stack, 3, {});
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -131,7 +131,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, second, id)).replacements).toHaveLength(1);
   });
 
-  it('Proposing the same replacement again keeps it and its consents, and counts as consent of the leaving member', async () => {
+  it('Proposing a replacement again keeps its consents, and the leaving member thereby consents', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -148,7 +148,7 @@ describe('A replacement', () => {
 });
 
 describe('A person offered a place', () => {
-  it('Someone offered a place reads a private circle’s terms and turns until the offer expires, but no accounts, debts or payments', async () => {
+  it('Someone offered a place reads a private circle’s terms and turns until the offer is withdrawn', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude', guarantee_percent: 10 });
     const [creator, second] = members as [BuiltUser, BuiltUser];
     await stack.owner().execute(`update saving_circles set visibility = 'private' where id = ?`, [id]);

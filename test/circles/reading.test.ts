@@ -40,7 +40,7 @@ const join = (as: BuiltUser, saving_circle_id: string, account_ids?: string[]) =
   stack.post(`${path}/members`, { saving_circle_id, ...(account_ids && { account_ids }) }, { token: as.token });
 
 describe('GET /v1/saving-circles', () => {
-  it('Listing circles with discover=true shows every public circle to everyone, without members or account', async () => {
+  it('Listing circles with discover=true shows all public circles without members and accounts', async () => {
     const open = (await createCircle(stack, owner, { visibility: 'public' })).id;
     const closed = (await createCircle(stack, owner)).id;
     for (const user of [stranger, otherAdmin, platform]) {
@@ -55,7 +55,7 @@ describe('GET /v1/saving-circles', () => {
     }
   });
 
-  it('Individuals list their own and joined circles, admins the organization’s, and platform all', async () => {
+  it('Individuals list their own and joined circles, admins their organization’s, platform users all', async () => {
     const mine = (await createCircle(stack, owner)).id;
     const joined = (await createCircle(stack, stranger)).id;
     await join(stranger, joined, [owner.accountId]);
@@ -86,7 +86,7 @@ describe('GET /v1/saving-circles', () => {
     expect(await idsOf(platform, `&organization_id=${organizationId}`)).toContain(hidden);
   });
 
-  it('Circles are filtered by status, user and account among those the caller may see, and paged', async () => {
+  it('Circles can be filtered by status, user and account, and paged', async () => {
     const someone = await buildIndividual(stack, { organizationId });
     const first = (await createCircle(stack, someone, { visibility: 'organization' })).id;
     const second = (await createCircle(stack, someone, { visibility: 'organization' })).id;
@@ -163,7 +163,7 @@ describe('GET /v1/saving-circles/:id', () => {
     }
   });
 
-  it('The creator, members, admins and those its visibility admits may read a circle (403 otherwise); unknown 404, no UUID 400', async () => {
+  it('A circle is readable only by its creator, members, admins and those its visibility admits', async () => {
     const see = async (as: BuiltUser, id: string) => (await stack.get(`${path}/${id}`, { token: as.token })).status;
     const hidden = (await createCircle(stack, employee)).id;
     await join(employee, hidden, [stranger.accountId]);
@@ -183,7 +183,7 @@ describe('GET /v1/saving-circles/:id/contributions', () => {
   const read = (as: BuiltUser, id: string, query = '') =>
     stack.get(`${path}/${id}/contributions${query}`, { token: as.token });
 
-  it('Members see only their own contributions, the creator and platform all, strangers none', async () => {
+  it('Members see only their own contributions; the creator and platform users see all', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 3);
     const [, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const { message: _, ...first } = (await contribute(stack, creator, id)).body;
@@ -205,7 +205,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
   const draw = async (as: BuiltUser, id: string) => stack.get(`${path}/${id}/draw`, { token: as.token });
   const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
-  it('A draw shows the commitment before members join, then the seed and an order anyone can verify, to strangers without accounts', async () => {
+  it('A draw shows its commitment before members join, and then a seed and order to verify', async () => {
     const { id } = await createCircle(stack, owner, { turn_order: 'lottery', visibility: 'public' });
     const before = (await draw(owner, id)).body.data;
     expect(before).toEqual({ commitment: expect.stringMatching(/^[0-9a-f]{64}$/), seed: null, order: null });
@@ -239,7 +239,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
     expect((await draw(stranger, id)).body.data).toEqual({ ...data, order });
   });
 
-  it('A draw returns 404 without a lottery or circle, and 403 for callers who may not see the circle', async () => {
+  it('A draw returns 404 without a lottery or circle, and 403 to those who may not see the circle', async () => {
     const plain = await createCircle(stack, owner);
     expect((await draw(owner, plain.id)).status).toBe(404);
     expect((await draw(owner, unknown)).status).toBe(404);
@@ -251,7 +251,7 @@ describe('GET /v1/saving-circles/:id/draw', () => {
 describe('GET /v1/summary/saving-circles', () => {
   const summary = (as: BuiltUser, query = '') => stack.get(`/v1/summary/saving-circles${query}`, { token: as.token });
 
-  it("The summary of circles returns the organization's totals as strings and records RESOURCE_FETCHED", async () => {
+  it('The summary of circles returns an organization’s totals and records RESOURCE_FETCHED', async () => {
     const boss = await buildOrganizationAdmin(stack);
     expect((await summary(boss)).body).toMatchObject({
       organization_id: boss.organizationId,
@@ -302,7 +302,7 @@ describe('GET /v1/summary/saving-circles', () => {
     expect(Object.values(all).every((value) => value === null || typeof value === 'string')).toBe(true);
   });
 
-  it('The summary of circles returns 401 for another organization, 403 for individuals and 404 for an unknown organization', async () => {
+  it('The summary of circles returns 401 for another organization and 403 to individuals', async () => {
     expect((await summary(admin, `?organization_id=${otherAdmin.organizationId}`)).status).toBe(401);
     expect((await summary(admin, `?organization_id=${unknown}`)).status).toBe(401);
     expect((await summary(owner)).status).toBe(403);

@@ -28,7 +28,7 @@ const dana = 30;
 const statusesOf = async (circleId: string) => (await contributionsOf(stack, circleId)).map(({ status }) => status);
 
 describe('A contribution from a balance', () => {
-  it('A contribution from a balance is completed in the response, credits the holding account and records CONTRIBUTION_MADE', async () => {
+  it('A contribution from a balance credits the holding account and records CONTRIBUTION_MADE', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { contribution_amount: '100000.00' });
@@ -61,7 +61,7 @@ describe('A contribution from a balance', () => {
     });
   });
 
-  it('A contribution can be made through /v1/payments/balance, and only from an account of the payer', async () => {
+  it('A contribution can be made as a balance payment, and only from an account of the payer', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { body: pocket } = await stack.post('/v1/accounts', { name: 'Arisan' }, { token: first.token });
@@ -84,7 +84,7 @@ describe('A contribution from a balance', () => {
 });
 
 describe('Rejected contributions', () => {
-  it('A contribution returns 404 for a missing circle, 403 for a non-member and 400 for a wrong amount', async () => {
+  it('A contribution returns 404 for a missing circle, 403 to a non-member and 400 for a wrong amount', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '500000' });
@@ -133,7 +133,7 @@ describe('Rejected contributions', () => {
     expect((await contribute(stack, first, id)).status).toBe(400);
   });
 
-  it('A second contribution to a round returns 400, and so does one that the balance does not cover', async () => {
+  it('A second contribution to a round or one that the balance does not cover returns 400', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first, second] = members as [BuiltUser, BuiltUser];
     expect((await contribute(stack, first, id)).status).toBe(201);
@@ -146,7 +146,7 @@ describe('Rejected contributions', () => {
     expect(await balanceOf(stack, first.accountId)).toBe('900000.0000');
   });
 
-  it('The error about a contribution names the field of the request, as a contribution or as a payment', async () => {
+  it('The error about a contribution names the field as the request named it', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { amount: '1000000.5' });
     const [first] = members as [BuiltUser];
     const stranger = await buildIndividual(stack, { balance: '5' });
@@ -165,7 +165,7 @@ describe('Rejected contributions', () => {
 });
 
 describe('A contribution by the gateway', () => {
-  it('A gateway contribution with its guarantee is pending until paid; the last one to complete pays the pot', async () => {
+  it('A gateway contribution is pending until paid, and the last one of a round pays the pot', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { terms: { guarantee_percent: 25 } });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { payment_id: bca });
@@ -213,7 +213,7 @@ describe('A contribution by the gateway', () => {
     expect([settled, woken]).toEqual(['PAID', [id]]);
   });
 
-  it('A declined gateway contribution becomes failed and an expired one cancelled; both can be retried', async () => {
+  it('A declined gateway contribution fails, an expired one is cancelled, and both can be retried', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const declined = await contribute(stack, first, id, { payment_id: dana });
@@ -275,7 +275,7 @@ describe('The pot', () => {
 });
 
 describe('Concurrent contributions of one member', () => {
-  it('Concurrent contributions of one member for one turn on both rails create one row and one debit', async () => {
+  it('Concurrent contributions of one member on both rails create one row and one debit', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     const answers = await Promise.all(

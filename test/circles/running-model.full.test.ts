@@ -285,7 +285,7 @@ async function untilDefault(pair: Pair, { graceDays }: Story): Promise<void> {
 }
 
 describe('A real circle', () => {
-  it(`A real circle behaves like the model, whatever its terms and members (${numRuns} circles)`, async () => {
+  it(`A circle behaves like the model, whatever its terms and members (${numRuns} circles)`, async () => {
     await fc.assert(fc.asyncProperty(stories, live), { numRuns, endOnFailure: true, verbose: 1 });
   }, 3_600_000);
 });

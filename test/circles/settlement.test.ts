@@ -22,7 +22,7 @@ describe('The balance among members', () => {
     return [...all, { ...last, paid: isOver ? '0' : negateMoney(held), received: isOver ? held : '0' }];
   });
 
-  it('Members’ balances sum to the held amount, and no debts are shown while the circle runs', () => {
+  it('Members’ balances sum to the held amount, and an active circle shows no debts', () => {
     fc.assert(
       fc.property(accounts, (all) => {
         const { members, held, debts } = settle(all, { hasEnded: false });
@@ -35,7 +35,7 @@ describe('The balance among members', () => {
     );
   });
 
-  it('Paying the debts of a cancelled circle makes everyone even, and there are fewer debts than members', () => {
+  it('Paying the debts of a cancelled circle settles every member, with fewer debts than members', () => {
     fc.assert(
       fc.property(even, (all) => {
         const { members, debts } = settle(all, { hasEnded: true });
@@ -121,7 +121,7 @@ describe('GET /v1/saving-circles/:id/settlement', () => {
     });
   });
 
-  itInFull('A circle cancelled in its first round leaves no debts: refunded contributions do not count', async () => {
+  itInFull('A circle cancelled in its first round leaves no debts', async () => {
     const { id, members } = await buildActiveCircle(stack, 2);
     const [first] = members as [BuiltUser];
     expect((await contribute(stack, first, id)).status).toBe(201);
@@ -136,7 +136,7 @@ describe('GET /v1/saving-circles/:id/settlement', () => {
     });
   });
 
-  it('A settlement is empty before anyone joins and visible only to members, the creator and platform, even for public circles', async () => {
+  it('A settlement is visible only to members, the creator and platform users', async () => {
     const creator = await buildIndividual(stack);
     const { id } = await createCircle(stack, creator, { visibility: 'public' });
     const nobody = { members: [], held: '0.0000', debts: [] };

@@ -131,7 +131,7 @@ describe('The start of a circle', () => {
         .execute('select status, draw_seed is null as hidden from saving_circles where id = ?', [circleId])
     )[0];
 
-  it('A circle set to start the same day waits for a second member until the day (UTC+7) is over', async () => {
+  it('A circle that starts today waits for a second member until the day (UTC+7) is over', async () => {
     const { circleId, members } = await circleOf(1, ten);
     const waiting = { phase: 'waiting for its start', next: { step: 'start', at: iso('2026-02-01T00:00:00+07:00') } };
     for (const at of ['2026-01-31T10:00:00+07:00', '2026-01-31T23:59:59+07:00']) {
@@ -145,7 +145,7 @@ describe('The start of a circle', () => {
     expect(await start(alone.circleId, '2026-02-01T00:00:00+07:00')).toEqual({ phase: 'ended', status: 'cancelled' });
   });
 
-  it('A circle set to start on a later day starts with two members or is cancelled', async () => {
+  it('A circle that starts on a later day with one member is cancelled', async () => {
     const { circleId } = await circleOf(1);
     expect(await start(circleId, january31)).toEqual({ phase: 'ended', status: 'cancelled' });
   });
@@ -156,7 +156,7 @@ describe('The start of a circle', () => {
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
 
-  itInFull('The sweep never counts a circle as woken when Temporal rejects the signal', async () => {
+  itInFull('The sweep reports a circle as failed when Temporal rejects the signal', async () => {
     const { circleId } = await circleOf(1);
     await stack.owner().execute('delete from sweep_looks');
     const client = new Client({ connection: stack.deps.workflows.client.connection, namespace: 'nowhere' });
@@ -167,7 +167,7 @@ describe('The start of a circle', () => {
     await stack.owner().execute('delete from sweep_looks');
   });
 
-  it('The sweep finds a circle whose workflow is lost, but not one waiting for a second member', async () => {
+  it('The sweep wakes a circle whose workflow is lost, but not one waiting for a second member', async () => {
     const woken: string[] = [];
     const workflows = { ...nobody, lookAfterSavingCircle: async (id: string) => void woken.push(id) };
     const lost = await circleOf(1);
@@ -180,7 +180,7 @@ describe('The start of a circle', () => {
 });
 
 describe('Monthly rounds from 31 January', () => {
-  it('Monthly rounds from 31 January are due on the last day of shorter months and on the 31st otherwise', async () => {
+  it('Monthly rounds from 31 January are due on the last day of each month', async () => {
     const { circleId, members } = await circleOf(4);
     await start(circleId, january31);
     const dues: (string | undefined)[] = [];
@@ -195,7 +195,7 @@ describe('Monthly rounds from 31 January', () => {
 });
 
 describe('While Temporal is down', () => {
-  it('Circles can be created, and contributed to from a balance, while Temporal is down', async () => {
+  it('Circles accept contributions from balances, but not by gateway, while Temporal is down', async () => {
     const { circleId, members } = await circleOf(2);
     const [first] = members as [BuiltUser];
     await start(circleId, january31);

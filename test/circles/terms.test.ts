@@ -24,7 +24,7 @@ const join = (as: BuiltUser, id: string, fields: object = {}) =>
   stack.post('/v1/saving-circles/members', { saving_circle_id: id, ...fields }, { token: as.token });
 
 describe('The terms of a circle', () => {
-  it('A circle keeps the terms it was created with, including defaults, and shows them before anyone joins', async () => {
+  it('A circle stores the terms it was created with, including defaults, and shows them', async () => {
     const { body } = await post({ grace_days: 3 });
     const terms = { grace_days: 3, on_default: 'wait', guarantee_percent: 0 };
     expect(body.terms).toEqual(terms);
@@ -43,13 +43,13 @@ describe('The terms of a circle', () => {
     [{ guarantee_percent: '5' }, 'guarantee_percent'],
     [{ interest: 1 }, 'interest'],
     ['wait', 'terms'],
-  ])('Terms are rejected with 400 as %j, naming the field', async (terms, field) => {
+  ])('The terms %j are rejected with the field’s name', async (terms, field) => {
     const refused = await post(terms);
     expect(refused).toMatchObject({ status: 400 });
     expect(JSON.stringify(refused.body.message)).toContain(field);
   });
 
-  it('A guarantee with more than four decimals is rejected, and the error names the field as the request wrote it', async () => {
+  it('A guarantee with more than four decimals is rejected, and the error names the changed field', async () => {
     const fraction = { amount: '1000.0001' };
     expect((await post({ guarantee_percent: 50 }, fraction)).body.message).toBe(
       'terms.guarantee_percent: the guarantee would need more than four decimals',
@@ -62,7 +62,7 @@ describe('The terms of a circle', () => {
     );
   });
 
-  it('Terms can be changed, added and removed until someone other than the creator has joined', async () => {
+  it('Terms can be changed until someone other than the creator has joined', async () => {
     const { id } = await createCircle(stack, creator);
     expect((await join(creator, id)).status).toBe(201);
     expect((await patch(id, { terms: { grace_days: 5 } })).body.data.terms).toMatchObject({ grace_days: 5 });
@@ -86,7 +86,7 @@ describe('A lottery with terms', () => {
   const lottery = { turn_order: 'lottery', visibility: 'public', terms: {} };
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-  it('Members join a lottery with terms themselves, each with a value hidden until the draw', async () => {
+  it('Each member joins a lottery with terms in person, with entropy hidden until the draw', async () => {
     const { id } = await createCircle(stack, creator, lottery);
     const friend = await buildIndividual(stack);
     const others = await addMembers(stack, creator, id, [creator, friend]);
@@ -141,7 +141,7 @@ describe('A lottery with terms', () => {
     expect(hidden.entropy?.map(({ account_id }) => account_id)).toEqual([null, null, null, null]);
   });
 
-  it('A lottery cannot get terms while its creator is a member without a value', async () => {
+  it('A lottery cannot get terms while its creator is a member without entropy', async () => {
     const { id } = await createCircle(stack, creator, { ...lottery, terms: undefined });
     expect((await join(creator, id)).status).toBe(201);
     expect(await patch(id, { terms: {} })).toMatchObject({ status: 400 });

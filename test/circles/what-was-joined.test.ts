@@ -27,7 +27,7 @@ const earlier = onDay(-1);
 const later = onDay(1);
 
 describe('A circle that someone other than its creator has joined', () => {
-  it('Amount, first turn and terms are fixed, and the start cannot move forward, once someone other than the creator has joined', async () => {
+  it('Amount, first turn, terms and an earlier start are rejected once others have joined', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(other, id)).status).toBe(201);
@@ -48,7 +48,7 @@ describe('A circle that someone other than its creator has joined', () => {
     expect(await readCircle(stack, creator, id)).toEqual(before);
   });
 
-  it('Name, visibility, capacity and a later start can change after others have joined, and shown values can be sent back', async () => {
+  it('Name, visibility, capacity and a later start can change after others have joined', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     for (const member of [creator, other]) expect((await join(member, id)).status).toBe(201);
@@ -60,7 +60,7 @@ describe('A circle that someone other than its creator has joined', () => {
     expect((await patch(creator, id, { amount, current_turn, terms, start_date: later })).status).toBe(200);
   });
 
-  it('A creator who is the only member can change everything, also once the others have left', async () => {
+  it('A creator who is the only member can change everything, even after others have left', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     const change = { amount: '50000.0000', current_turn: 2, start_date: earlier };
@@ -75,7 +75,7 @@ describe('A circle that someone other than its creator has joined', () => {
     expect((await patch(creator, id, { current_turn: 1 })).status).toBe(200);
   });
 
-  it('The database rejects a change to the terms that others have joined', async () => {
+  it('The database rejects changes of amount, turn, terms or interval after others have joined', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     expect((await join(other, id)).status).toBe(201);
@@ -85,7 +85,7 @@ describe('A circle that someone other than its creator has joined', () => {
     }
   });
 
-  it('A concurrent change and join are serialized: nobody joins a circle that then changes', async () => {
+  it('A change and a join are serialized, so that nobody joins a circle that then changes', async () => {
     const [creator, ...others] = (await people(6)) as [BuiltUser, ...BuiltUser[]];
     for (const other of others) {
       const id = await opened(stack, creator, {});

@@ -53,7 +53,7 @@ async function sleepUntilNextRound(as: BuiltUser, circleId: string, turn: number
 
 describe('A circle of 12 members over 12 monthly rounds', () => {
   itInFull(
-    'A circle of 12 members completes 12 monthly rounds with late payers, a gateway payer and a failed, retried contribution',
+    'A circle of 12 members completes 12 monthly rounds with late, gateway and retried payments',
     async () => {
       const members = await Promise.all(
         Array.from({ length: 12 }, () => buildIndividual(stack, { balance: '1200000' })),
@@ -160,7 +160,7 @@ describe('A circle at its start date', () => {
 });
 
 describe('A gateway contribution that nobody pays', () => {
-  it('An unpaid gateway contribution is cancelled with its order; money paid too late goes to suspense if the member has paid otherwise', async () => {
+  it('A late gateway payment goes to suspense if the member has contributed otherwise', async () => {
     const members = await buildMembers(stack, 2);
     const [creator] = members as [BuiltUser];
     const { id } = await createCircle(stack, creator, { start_date: farAway });
