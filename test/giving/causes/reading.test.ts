@@ -61,7 +61,7 @@ const listed = async (user: BuiltUser, query = '') => {
 };
 
 describe('GET /v1/charitable-causes', () => {
-  it('Listing causes with discover=true returns every active cause to everyone, without its account', async () => {
+  it('Listing causes with discover=true returns all active causes without their accounts', async () => {
     for (const user of [person, admin, otherAdmin, platform]) {
       expect(await listed(user, '?discover=true')).toEqual(['foreignActive', 'oursActive', 'theirs']);
     }
@@ -71,7 +71,7 @@ describe('GET /v1/charitable-causes', () => {
     expect((await list(person, '?discover=maybe')).status).toBe(400);
   });
 
-  it('Causes are listed under their name, with paging and amounts as numbers', async () => {
+  it('Causes are listed in charitable_causes, paged and with amounts as numbers', async () => {
     const { status, body } = await list(platform, `?limit=1&organization_id=${otherAdmin.organizationId}`);
     expect({ status, body }).toMatchObject({ status: 200, body: { page: 1, limit: 1, total: 2 } });
     expect(body.charitable_causes).toHaveLength(1);
@@ -86,14 +86,14 @@ describe('GET /v1/charitable-causes', () => {
     });
   });
 
-  it('Individuals list causes of their accounts, admins the organization’s, and platform all', async () => {
+  it('Individuals list causes of their accounts, admins their organization’s, platform users all', async () => {
     expect(await listed(person)).toEqual(['mine']);
     expect(await listed(member)).toEqual([]);
     expect(await listed(admin)).toEqual(['ours', 'oursActive']);
     expect(await listed(platform)).toEqual(Object.keys(made).toSorted());
   });
 
-  it('Listing by organization_id returns that organization’s active causes, and to its admins all', async () => {
+  it('Listing causes by organization_id returns active ones, and all to the organization’s admins', async () => {
     const own = `?organization_id=${admin.organizationId}`;
     const foreign = `?organization_id=${otherAdmin.organizationId}`;
     expect(await listed(admin, own)).toEqual(['ours', 'oursActive']);
@@ -105,7 +105,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, foreign)).toEqual(['foreign', 'foreignActive']);
   });
 
-  it('Causes can be listed by the user_id of oneself or of a user of one’s organization, by platform of anyone (403 otherwise)', async () => {
+  it('Listing causes by user_id is allowed for oneself and for users of one’s organization', async () => {
     expect(await listed(person, `?user_id=${person.id}`)).toEqual(['mine']);
     expect(await listed(person, `?user_id=${other.id}`)).toBe(403);
     expect(await listed(admin, `?user_id=${member.id}`)).toEqual([]);
@@ -114,7 +114,7 @@ describe('GET /v1/charitable-causes', () => {
     expect(await listed(platform, `?user_id=${other.id}`)).toEqual(['theirs']);
   });
 
-  it('Causes can be listed by the account_id of oneself or of one’s organization, by platform of anyone (403 otherwise)', async () => {
+  it('Listing causes by account_id is allowed for accounts of oneself or one’s organization', async () => {
     expect(await listed(person, `?account_id=${person.accountId}`)).toEqual(['mine']);
     expect(await listed(person, `?account_id=${other.accountId}`)).toBe(403);
     expect(await listed(admin, `?account_id=${admin.accountId}`)).toEqual(['ours', 'oursActive']);
@@ -164,7 +164,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     }
   });
 
-  it('A cause that is not active is readable only by its creator, managers, organization admins and platform (403 otherwise)', async () => {
+  it('A cause that is not active is readable only by its creator, managers, admins and platform users', async () => {
     expect((await read(person, made.mine)).status).toBe(200);
     expect((await read(platform, made.mine)).status).toBe(200);
     expect((await read(admin, made.ours)).status).toBe(200);
@@ -200,7 +200,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     expect((await read(person, made.oursActive)).body.charitable_cause.documents).toEqual([]);
   });
 
-  it('A missing cause returns 404, and an id that is no UUID 400', async () => {
+  it('A missing cause returns 404, and an id that is not a UUID 400', async () => {
     expect((await read(person, newId())).status).toBe(404);
     expect((await read(person, 'x')).status).toBe(400);
   });
@@ -225,7 +225,7 @@ describe('GET /v1/summary/charitable-causes', () => {
     expect((await summary(admin, `?organization_id=${admin.organizationId}`)).status).toBe(200);
   });
 
-  it('The summary of causes returns 401 for another organization and 404 for an unknown one; platform may read any', async () => {
+  it('The summary of causes returns 401 for another organization; platform users read any', async () => {
     expect((await summary(admin, `?organization_id=${otherAdmin.organizationId}`)).status).toBe(401);
     expect((await summary(admin, `?organization_id=${newId()}`)).status).toBe(401);
     expect((await summary(platform, `?organization_id=${otherAdmin.organizationId}`)).body.total_target_amount).toBe(

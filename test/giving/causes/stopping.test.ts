@@ -43,7 +43,7 @@ const eventsOf = async (id: string) =>
 const approved = () => buildCause(stack, creator, superAdmin);
 
 describe('POST /v1/charitable-causes/:id/stop', () => {
-  it('Stopping a cause makes it rejected from any status, and reinstating restores its status', async () => {
+  it('A cause can be stopped from any status, and reinstating restores that status', async () => {
     const id = await approved();
     const others = ['pending', 'new', 'approved', 'in_progress', 'completed', 'cancelled', 'rejected', 'deactivated'];
     for (const status of ['active', ...others]) {
@@ -67,7 +67,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     ]);
   });
 
-  it('A stopped cause refuses donations, subscriptions and allocations until reinstated, and keeps its balance', async () => {
+  it('A stopped cause refuses donations, subscriptions and allocations until reinstated', async () => {
     const id = await approved();
     expect((await give(stack, donor, 1000, id)).status).toBe(201);
     await decide(id, 'stop');
@@ -101,7 +101,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     expect(await statusOf(id)).toBe('rejected');
   });
 
-  it('A donation and a subscription period waiting for their account when the cause is stopped are refused', async () => {
+  it('Stopping a cause refuses a donation and postpones a subscription period waiting for the account', async () => {
     const id = await approved();
     const subscription = { cause_id: id, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const subscribed = await stack.post('/v1/donations/subscriptions', subscription, { token: donor.token });
@@ -148,7 +148,7 @@ describe('POST /v1/charitable-causes/:id/stop', () => {
     });
   });
 
-  it('A stop is refused if repeated, without a valid reason or by others; reinstating a cause that is not stopped returns 400', async () => {
+  it('A stop is refused if repeated, without a valid reason or by anyone but a super admin', async () => {
     const id = await approved();
     expect((await decide(id, 'reinstate')).status).toBe(400);
     for (const body of [{}, { reason: ' ab ' }, { reason: 'x'.repeat(301) }, { reason: null }, { reason, more: 1 }]) {
@@ -208,7 +208,7 @@ describe('A change to the approved fields of a cause', () => {
     });
   });
 
-  it('A stopped cause whose approved fields change stays rejected, and waits for approval once reinstated', async () => {
+  it('A stopped cause whose approved fields change is pending once reinstated', async () => {
     const id = await approved();
     await decide(id, 'stop');
     expect(await change(id, { name: 'Other' })).toMatchObject({
@@ -219,7 +219,7 @@ describe('A change to the approved fields of a cause', () => {
     expect((await approve(id)).body.data.status).toBe('active');
   });
 
-  it('A pending donation is credited although the approved fields of its cause changed', async () => {
+  it('A pending donation is credited even if the approved fields of its cause changed', async () => {
     const id = await approved();
     const { body } = await stack.post(
       '/v1/payments/gateway',

@@ -66,7 +66,7 @@ async function buildBadMembers(): Promise<[id: string, reason: RegExp][]> {
 }
 
 describe('POST /v1/donations/allocate', () => {
-  it('An allocation moves the money from the pool to the cause’s account and records RESOURCE_UPDATED', async () => {
+  it('An allocation moves money from the pool to the cause’s account and records RESOURCE_UPDATED', async () => {
     const ids = await openIds(3);
     const before = await pool();
     const { status, body } = await allocate(ids);
@@ -96,7 +96,7 @@ describe('POST /v1/donations/allocate', () => {
     }
   });
 
-  it('An allocation with any invalid donation is refused as a whole, and the error names each one with the reason', async () => {
+  it('An allocation with invalid donations is refused as a whole, with a reason for each', async () => {
     const bad = await buildBadMembers();
     const good = await openIds(2);
     const before = [await pool(), await balanceOf(stack, creator.accountId)];
@@ -110,7 +110,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await allocate(good)).status).toBe(200);
   });
 
-  it('An allocation with an unknown donation or cause returns 404 with every error, also those of other kinds', async () => {
+  it('An allocation with an unknown donation or cause returns 404 with every error', async () => {
     const [good = ''] = await openIds(1);
     const unknown = newId();
     const alone = await allocate([good, unknown]);
@@ -141,7 +141,7 @@ describe('POST /v1/donations/allocate', () => {
     expect(String(body.message)).toContain('donation_ids');
   });
 
-  it('An allocation that lists an id twice, in any case, returns 400', async () => {
+  it('An allocation that lists an id twice returns 400, even in different case', async () => {
     const [id = ''] = await openIds(1);
     const { status, body } = await allocate([id, id.toUpperCase()]);
     expect({ status, message: body.message }).toMatchObject({ status: 400, message: expect.stringContaining(id) });
@@ -157,7 +157,7 @@ describe('POST /v1/donations/allocate', () => {
     expect((await stack.post('/v1/donations/allocate/preview', {})).status).toBe(401);
   });
 
-  it('The same batch sent repeatedly, one after another or concurrently, is allocated once', async () => {
+  it('The same batch of donations is allocated once, even by concurrent requests', async () => {
     const first = await openIds(2);
     expect((await allocate(first)).status).toBe(200);
     const again = await allocate(first.toReversed());
@@ -170,7 +170,7 @@ describe('POST /v1/donations/allocate', () => {
 });
 
 describe('POST /v1/donations/allocate/preview', () => {
-  it('An allocation preview counts and sums the allocatable donations and lists the rest, without effect', async () => {
+  it('An allocation preview sums the allocatable donations and lists the rest, without effect', async () => {
     const bad = await buildBadMembers();
     const good = await openIds(2);
     const unknown = newId();
@@ -201,7 +201,7 @@ describe('Many allocations', () => {
     : { calls: 9, batch: 50, donations: 200, causes: 3 };
 
   it(
-    `Concurrent overlapping allocations (${size.calls} of ${size.batch}) allocate each donation once; refused ones leave no trace`,
+    `Concurrent overlapping allocations (${size.calls} of ${size.batch}) allocate each donation once`,
     async () => {
       const ids = await openIds(size.donations);
       const before = await pool();
@@ -273,7 +273,7 @@ describe('Many allocations', () => {
 
   const largest = isFullRun() ? 10_000 : 200;
   itInFull(
-    `An allocation of ${largest} donations in one request takes seconds`,
+    `An allocation of ${largest} donations takes less than ten seconds`,
     async () => {
       const ids = await openIds(largest);
       const begun = performance.now();

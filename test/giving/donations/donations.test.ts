@@ -43,7 +43,7 @@ const setStatus = (id: string, status: string) =>
   stack.patch(`/v1/charitable-causes/${id}`, { status }, { token: creator.token });
 
 describe('A donation to a cause from a balance', () => {
-  it('A donation from a balance is completed with its transaction and credited to the cause’s account', async () => {
+  it('A donation from a balance is completed at once and credited to the cause’s account', async () => {
     const before = await balanceOf(stack, creator.accountId);
     const { status, headers, body } = await give(stack, donor, 25_000.5, causeId);
     expect({ status, body }).toMatchObject({
@@ -88,7 +88,7 @@ describe('A donation to a cause from a balance', () => {
     });
   });
 
-  it('A donation from a balance returns 404 for an unknown cause and 400 for an inactive one or an insufficient balance', async () => {
+  it('A donation from a balance returns 404 for an unknown cause and 400 for an inactive one', async () => {
     expect((await give(stack, donor, 1000, newId())).status).toBe(404);
     expect((await give(stack, donor, 1000, await buildCause(stack, creator))).status).toBe(400);
     expect((await give(stack, donor, 1_000_000.0001, causeId)).status).toBe(400);
@@ -98,7 +98,7 @@ describe('A donation to a cause from a balance', () => {
     expect((await give(stack, donor, 1000, causeId)).status).toBe(201);
   });
 
-  it('Concurrent donations are all credited, and the cause’s amount never falls', async () => {
+  it('Concurrent donations are all credited, and the cause’s amount never decreases', async () => {
     const donors = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '100' })));
     const seen: number[] = [];
     const giving = Promise.all(
@@ -125,7 +125,7 @@ describe('A donation to a cause by gateway', () => {
       (donation) => donation?.status === status,
     );
 
-  it('A gateway donation is pending until paid, then completed; the fee is not part of the donation', async () => {
+  it('A gateway donation is pending until paid, then completed without the fee', async () => {
     const { body, headers } = await toCause();
     const [pending] = (await own(donor)).items;
     expect(pending).toMatchObject({ status: 'pending', transaction_id: null, cause_id: causeId });
@@ -159,7 +159,7 @@ describe('A donation to a cause by gateway', () => {
     expect(await currentAmountOf(stack, donor, causeId)).toBe(0);
   });
 
-  it('A pending donation is credited although its cause was deactivated', async () => {
+  it('A pending donation is credited even if its cause was deactivated', async () => {
     const { body } = await toCause();
     await stack.delete(`/v1/charitable-causes/${causeId}`, undefined, { token: creator.token });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -180,7 +180,7 @@ describe('An open donation', () => {
       balance: string;
     };
 
-  it('An open donation is credited to the pool that GET /v1/donations/open-pool returns to any caller', async () => {
+  it('An open donation is credited to the pool, whose balance any user can read', async () => {
     const before = await poolBalance();
     expect(before.account_id).toBe(pool);
     const { status, body } = await give(stack, donor, 700);
@@ -222,7 +222,7 @@ describe('A subscription', () => {
   const resultOf = (id: string) =>
     stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).result();
 
-  it('A subscription’s first donation is made at once and can be traced, and its workflow completes when it is stopped', async () => {
+  it('A subscription makes its first donation at once, and stopping it completes its workflow', async () => {
     const { body } = await subscribe('1500');
     const [donation] = (await own(donor)).items;
     expect(donation).toMatchObject({ type: 'subscription', subscription_id: body.data.id, cause_id: causeId });
@@ -260,7 +260,7 @@ describe('A subscription', () => {
     await stack.deps.workflows.client.workflow.getHandle(`donation-subscription/${id}`).signal('subscriptionStopped');
   };
 
-  it('A subscription pays a due period once, and fails after a period was refused three times', async () => {
+  it('A subscription pays a due period once and fails after three refusals of a period', async () => {
     const { body } = await subscribe('400000');
     await ageBy(body.data.id, '7 days');
     await eventually(

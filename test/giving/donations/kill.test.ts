@@ -75,7 +75,7 @@ const opened = 'open-subscription.after';
 const chosen = (points: string[]) => (isFullRun() ? points.toReversed() : points.slice(-1));
 
 describe('A worker killed with -9', () => {
-  it('An allocation whose worker is killed with -9 at any step is made once, and its request gets the result', async () => {
+  it('An allocation whose worker is killed with -9 is made once, and its request gets the result', async () => {
     const asked: Promise<{ status: number; body: { data: object } }>[] = [];
     const before = await balanceOf(stack, systemAccounts.openDonationPool);
     let given = 0;
@@ -97,7 +97,7 @@ describe('A worker killed with -9', () => {
     expect(await currentAmountOf(stack, creator, causeId)).toBe(given);
   }, 180_000);
 
-  it('Each period of a subscription is paid once when the worker is killed with -9 at any step', async () => {
+  it('Each period of a subscription is paid once when the worker is killed with -9', async () => {
     const made: { donor: BuiltUser; answer: ReturnType<typeof subscribe>; held?: string }[] = [];
     for (const held of chosen(period)) {
       const one = await buildDonor();
@@ -127,7 +127,7 @@ describe('A worker killed with -9', () => {
 });
 
 describe('A subscription stopped while a period is being paid', () => {
-  it('A subscription stopped while a period is being paid completes; the signal is not lost', async () => {
+  it('A subscription stopped while a period is being paid completes its workflow', async () => {
     const donor = await buildDonor();
     const { id } = (await subscribe(donor)).body.data;
     stack.arm('pay-subscription-period.after=delay');

@@ -70,7 +70,7 @@ async function disburseSome(): Promise<void> {
   await withdrawalWhen(stack, creator, id, 'succeeded');
 }
 
-it('Refunding donations and paying them by gateway and from balances at the same time never deadlocks', async () => {
+it('Concurrent refunds and donations by gateway and from balances never deadlock', async () => {
   expect((await give(stack, donor, each, causeId)).status).toBe(201);
   await disburseSome();
   const [ids, settlements] = [await givenBefore(causeId), await ordered()];
@@ -86,7 +86,7 @@ it('Refunding donations and paying them by gateway and from balances at the same
 }, 240_000);
 
 itInFull(
-  'Allocating open donations to a cause while it is paid and its donations are refunded never deadlocks',
+  'Concurrent allocations, refunds and gateway donations of one cause never deadlock',
   async () => {
     const [ids, open, settlements] = [await givenBefore(causeId), await givenBefore(), await ordered()];
     const before = await countDeadlocks(stack);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('A refund is refused when the cause’s balance does not cover it, because a returned disbursement cost a fee', async () => {
+it('A refund is refused if the fee of a returned disbursement leaves the cause too little money', async () => {
   const creator = await buildOrganizationAdmin(stack);
   const donor = await buildIndividual(stack, { balance: '1000000' });
   const { token } = donor;

@@ -75,7 +75,7 @@ async function expectRefundedOnce({ id, donor, creator, causeId }: Given): Promi
 const points = ['refund-donation.marked', 'refund-donation.posted', 'refund-donation.written', 'refund-donation.after'];
 const chosen = isFullRun() ? points : points.slice(-2);
 
-it('Donations whose API is killed with -9, each at another step of the refund, are each refunded once', async () => {
+it('A donation is refunded once if the API is killed with -9 during the refund', async () => {
   const asked: (Given & { point: string; ask: Ask; first: Promise<unknown> })[] = [];
   for (const point of chosen.toReversed()) {
     const one = { point, id: await given(), donor, creator, causeId };
@@ -93,7 +93,7 @@ it('Donations whose API is killed with -9, each at another step of the refund, a
 }, 120_000);
 
 itInFull(
-  'A donation whose API is killed with -9 while it executes a decision is refunded once, as two people decided',
+  'A donation is refunded once if the API is killed with -9 while executing the decision',
   async () => {
     const id = await given();
     const proposed = await propose(stack, operators, { kind: 'refund_donation', donation_id: id });

@@ -58,7 +58,7 @@ it(`Of ${racers} concurrent refunds of one donation, one succeeds`, async () => 
 }, 120_000);
 
 itInFull(
-  `Of a donor’s refund and a decision’s refund of one donation, sent concurrently, one succeeds`,
+  `Concurrent refunds of a donation by its donor and by a decision refund it once`,
   async () => {
     const operators = await buildOperators(stack);
     const ids = await giveMany(5);
@@ -75,7 +75,7 @@ itInFull(
   120_000,
 );
 
-it(`${racers} concurrent refunds and disbursements of one cause’s money pay out each rupiah once`, async () => {
+it(`${racers} concurrent refunds and disbursements of one cause pay out each rupiah once`, async () => {
   const count = racers / 2;
   const asked = (await giveMany(count)).slice(0, Math.floor(count / 2));
   const bank_account_id = await addBankAccount(stack, creator);
@@ -116,7 +116,7 @@ it(`${racers} concurrent refunds and disbursements of one cause’s money pay ou
 }, 240_000);
 
 itInFull(
-  `${racers} refunds while their cause is stopped, reinstated and donated to succeed once each, and so does the stop`,
+  `${racers} refunds succeed once per donation while their cause is stopped and donated to`,
   async () => {
     const half = racers / 2;
     const ids = await giveMany(half);

@@ -61,7 +61,7 @@ const giveByGateway = async (reference_type: string, reference_id: string) => {
 };
 
 describe('A donation refunded by its donor', () => {
-  it('A refunded donation is credited to the paying account and shown in lists, trace, transactions, events and the cause', async () => {
+  it('A refunded donation is credited to the account that paid and shown wherever it is listed', async () => {
     const { data: pocket } = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: donor.token })).body;
     const transfer = { destination_account_id: pocket.id, amount: '300' };
     await stack.post(`/v1/accounts/${donor.accountId}/transfers`, transfer, { token: donor.token });
@@ -219,7 +219,7 @@ describe('Refused refunds of donations', () => {
     expect(await statusOf(id)).toBe('completed');
   });
 
-  it('A donation cannot be refunded while a later disbursement is pending, but can after a failed one', async () => {
+  it('A donation cannot be refunded while a later disbursement is pending', async () => {
     const id = await given(100_000);
     const failed = await disburse('50000', '999999');
     await withdrawalWhen(stack, creator, failed, 'failed');
@@ -272,7 +272,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, decisionId)).status).toBe(400);
   });
 
-  it('A refund_donation decision lapses if the donor has refunded meanwhile, and is refused if the cause has disbursed since', async () => {
+  it('A refund_donation decision lapses after a refund and is refused after a disbursement', async () => {
     const [first, second] = [await given(100_000), await given(100_000)];
     const [one, two] = [await proposed(first), await proposed(second)];
     expect((await refund(first)).status).toBe(200);
@@ -290,7 +290,7 @@ describe('A decision refund_donation', () => {
     expect(await statusOf(second)).toBe('completed');
   });
 
-  it('The seven days for a refund_donation decision end with its proposal, not its approval', async () => {
+  it('A refund_donation decision proposed within seven days may be approved later', async () => {
     const id = await given(100);
     const { body } = await proposed(id);
     await withoutTriggers(stack, "update decisions set created_at = created_at - interval '2 hours' where id = ?", [
@@ -306,7 +306,7 @@ describe('A decision refund_donation', () => {
     expect((await approve(stack, operators, body.data.id)).body.data.status).toBe('carried_out');
   });
 
-  it('A refund_donation decision cannot be proposed for a donation that is not refundable (400) or unknown (404)', async () => {
+  it('A refund_donation decision needs a known, refundable donation', async () => {
     const id = await given(100);
     await refund(id);
     expect((await proposed(id)).status).toBe(400);

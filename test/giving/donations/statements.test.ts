@@ -118,7 +118,7 @@ describe('A statement of donations', () => {
     expect((await statement(thisYear, 'text/html')).body).toContain('<s>Rp 40</s> refunded');
   });
 
-  it('A donation statement is CSV when text/csv is requested; a cause’s name is text, never a formula', async () => {
+  it('A donation statement in CSV writes a cause’s name as text, never as a formula', async () => {
     await rename('=SUM(A1:A9), "Well"');
     await give(stack, donor, 1500, causeId);
     const { donations } = (await statement(thisYear)).body.data;
@@ -130,7 +130,7 @@ describe('A statement of donations', () => {
     );
   });
 
-  it('A donation statement is a printable page for a browser, with all text escaped', async () => {
+  it('A donation statement for a browser is a printable page with all text escaped', async () => {
     await rename('<script>alert("x")</script> & Co');
     expect((await stack.patch('/v1/auth/me', { name: 'Ani <b>' }, { token: donor.token })).status).toBe(200);
     await give(stack, donor, 1_250_000 / 2, causeId);

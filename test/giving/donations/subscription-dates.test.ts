@@ -15,7 +15,7 @@ describe('The n-th period of a subscription', () => {
     ]);
   });
 
-  it('The n-th monthly period falls n months after the first, clamped to the end of shorter months without drift', () => {
+  it('The n-th monthly period falls n months after the first, or on the last day of a shorter month', () => {
     expect(days('2026-01-31', 'monthly', [1, 2, 3, 4, 12, 13])).toEqual([
       '2026-02-28',
       '2026-03-31',
@@ -28,7 +28,7 @@ describe('The n-th period of a subscription', () => {
     expect(days('2026-06-15', 'monthly', [1, 6, 7])).toEqual(['2026-07-15', '2026-12-15', '2027-01-15']);
   });
 
-  it('Subscription periods follow the calendar of UTC+7, even where it is still the month before in UTC', () => {
+  it('Subscription periods follow the calendar of UTC+7', () => {
     const first = new Date('2026-01-31T01:00:00+07:00');
     expect(formatWesternIndonesia(dueAt(first, 'monthly', 1))).toBe('2026-02-28 01:00:00');
     expect(formatWesternIndonesia(dueAt(new Date('2026-03-01T00:30:00+07:00'), 'monthly', 1))).toBe(
@@ -36,7 +36,7 @@ describe('The n-th period of a subscription', () => {
     );
   });
 
-  it('A period is tried when due, and again a day after each attempt, however late that was', () => {
+  it('A period is tried when due and retried a day after each attempt, however late that was', () => {
     const due = dueAt(noon('2026-01-31'), 'monthly', 1);
     const days = (last: Date) =>
       [1, 2, 3].map((attempt) => formatWesternIndonesia(attemptAt(due, attempt, last)).slice(0, 10));

@@ -25,7 +25,7 @@ const change = (id: string, body: object, token = admin.token) => stack.patch(`/
 
 describe('A product', () => {
   it.each(['investment', 'commodity_financing', 'trusted_partner_investment', 'takaful_insurance', 'takaful_tabaru'])(
-    'A product of kind %s is created open by platform, with an account of its own',
+    'A product of kind %s is created open and with an account of its own',
     async (kind) => {
       const { status, body } = await create({ kind, target_amount: '5000000', minimum_amount: '100000.5' });
       expect({ status, body }).toMatchObject({
@@ -57,7 +57,7 @@ describe('A product', () => {
     ['a minimum with five decimals', { minimum_amount: '1.00001' }, 'minimum_amount'],
     ['a minimum above the target', { minimum_amount: '2', target_amount: '1' }, 'minimum_amount'],
     ['an unknown field', { colour: 'red' }, 'colour'],
-  ])('A product with %s returns 400 and names the field', async (_, body, field) => {
+  ])('Creating a product with %s returns 400 and names the field', async (_, body, field) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(String(answer.body.message)).toContain(field);
@@ -73,7 +73,7 @@ describe('A product', () => {
     expect((await stack.post('/v1/products', {})).status).toBe(401);
   });
 
-  it('Products are readable with read-product, one by one and in a list filtered by kind and status', async () => {
+  it('Products can be read one by one and in a list filtered by kind and status', async () => {
     const { body } = await create({ kind: 'takaful_insurance', name: 'Harvest cover' });
     await change(body.data.id, { status: 'closed' });
     const { body: one } = await stack.get(`/v1/products/${body.data.id}`, { token: reader.token });

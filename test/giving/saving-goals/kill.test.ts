@@ -42,7 +42,7 @@ const journals = async () => {
 };
 
 describe('A goal released while a process is killed', () => {
-  it('A release killed before its commit leaves nothing, and the next request releases the goal', async () => {
+  it('A release killed before its commit has no effect, and the next request releases the goal', async () => {
     stack.arm('release-saving-goal.posted=kill');
     await expect(release()).rejects.toThrow();
     await stack.api.exited;
@@ -54,7 +54,7 @@ describe('A goal released while a process is killed', () => {
     await expectChecksEmpty(stack);
   }, 90_000);
 
-  it('A release killed after its commit is complete, and the next request finds a closed goal', async () => {
+  it('A release killed after its commit is complete, and the next request returns 400', async () => {
     stack.arm('release-saving-goal.after=kill');
     await expect(release()).rejects.toThrow();
     await stack.api.exited;
@@ -68,7 +68,7 @@ describe('A goal released while a process is killed', () => {
   }, 90_000);
 
   itInFull(
-    'A payment that arrives after a release goes to the account once, even if the worker is killed while settling it',
+    'A payment after a release is credited to the account once, even if the worker is killed',
     async () => {
       const { body } = await stack.post(
         '/v1/payments/gateway',

@@ -61,7 +61,7 @@ describe('A saving goal', () => {
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it('Goals are listed only to their owner and platform', async () => {
+  it('Goals are listed only to their owner and to platform users', async () => {
     const owner = await buildIndividual(stack);
     const other = await buildIndividual(stack);
     const { body } = await create({}, owner.token);
@@ -74,7 +74,7 @@ describe('A saving goal', () => {
     expect(all.data.items.map(({ id }: { id: string }) => id)).toContain(body.data.id);
   });
 
-  it('Reading or changing someone else’s goal returns 403, a missing one 404, and an id that is no UUID 400', async () => {
+  it('Reading or changing someone else’s goal returns 403, and a missing one 404', async () => {
     const other = await buildIndividual(stack);
     const { body } = await create();
     expect((await stack.get(`/v1/saving-goals/${body.data.id}`, { token: other.token })).status).toBe(403);
