@@ -18,14 +18,14 @@ function check(): Promise<string[]> {
 }
 
 describe('The checks of the books', () => {
-  it('Checks are read one by one, and those with violations are named', async () => {
+  it('A run of the checks returns the names of those with violations', async () => {
     if (isFullRun()) expect(await check()).toEqual([]);
     await stack.owner().execute('create view check_by_hand as select 1 as wrong');
     await stack.owner().execute('grant select on check_by_hand to amanah_app');
     expect(await check()).toEqual(['check_by_hand']);
   }, 120_000);
 
-  it('All checks are read although one fails, and the run fails with its name', async () => {
+  it('A run of the checks reads all even if one fails, and then fails with its name', async () => {
     // Sorts first; no role may read it.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     const failure = await check().catch((error: unknown) => error);

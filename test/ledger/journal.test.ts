@@ -99,7 +99,7 @@ describe('A journal', () => {
   });
 });
 
-describe('What the database refuses', () => {
+describe('Statements that the database refuses', () => {
   // As the owner, so that triggers refuse. Rights that the application lacks are tested in test/platform/database.
   const run = (sql: string) => codeOf(stack.owner().execute(sql));
 
@@ -134,14 +134,14 @@ describe('What the database refuses', () => {
   it.each([
     ['a changed posting', 'update postings set amount = amount'],
     ['a deleted posting', 'delete from postings'],
-    ['emptied postings', 'truncate postings cascade'],
+    ['truncated postings', 'truncate postings cascade'],
     ['a changed journal', "update journals set kind = 'other'"],
     ['a changed key of a journal', "update journal_keys set business_key = 'other'"],
     ['a deleted key of a journal', 'delete from journal_keys'],
-    ['emptied keys of journals', 'truncate journal_keys'],
-    ['emptied keys of callbacks', 'truncate callback_keys'],
-    ['emptied keys of webhooks', 'truncate webhook_version_keys'],
-    ['a deleted transaction', 'delete from transactions where true'],
+    ['truncated keys of journals', 'truncate journal_keys'],
+    ['truncated keys of callbacks', 'truncate callback_keys'],
+    ['truncated keys of webhooks', 'truncate webhook_version_keys'],
+    ['truncated transactions', 'delete from transactions where true'],
     ['a balance written directly', 'update account_balances set balance = balance + 1'],
     ['a balance deleted directly', 'delete from account_balances'],
     ['a deleted account', 'delete from accounts'],

@@ -28,7 +28,7 @@ async function collect(changes: object) {
 }
 
 describe("The statement of a partner's account", () => {
-  it('A partner account’s statement shows the payment or payout of each posting, and its payee', async () => {
+  it('A partner account’s statement shows each posting’s payment or payout, and its payee', async () => {
     const invoice = await collect({ external_ref: 'INV, "1042"' });
     const nameless = await collect({});
     const salary = await pay(partner, { external_ref: '=1+1', beneficiary_name: '@Siti "Rahayu", Ny.' });
@@ -63,7 +63,7 @@ describe("The statement of a partner's account", () => {
     );
   });
 
-  it('The statement of an account that is not a partner’s has no columns for payments, payouts and payees', async () => {
+  it('A statement of another account has no columns for payments, payouts and payees', async () => {
     const owner = await buildIndividual(stack, { balance: '1000' });
     const [posting] = (await statement(owner.accountId)).body.data.postings;
     expect(Object.keys(posting)).toEqual(['created_at', 'amount', 'running_balance', 'journal_id', 'kind']);

@@ -33,7 +33,7 @@ async function proof(): Promise<string | undefined> {
 const letANightPass = () => stack.owner().execute("update proved_checks set proved_at = proved_at - interval '2 days'");
 
 describe('Incremental checks', () => {
-  it('An incremental check is read in full once, and then reads only newer rows until the next night', async () => {
+  it('An incremental check is read in full once a night and otherwise reads only newer rows', async () => {
     expect(await inTurn()).toBe(0);
     const proved = await proof();
     expect(proved).toBeDefined();

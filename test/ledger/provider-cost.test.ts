@@ -74,7 +74,7 @@ describe('The provider’s cost in the books', () => {
     expect(change).toEqual({ cost: '2500.0000', clearing: '-98500.0000', provider: '-98500.0000' });
   });
 
-  itInFull('A reversed payout’s provider cost stays posted, while its net is returned', async () => {
+  itInFull('A reversed payout’s provider cost stays posted, while its net amount is returned', async () => {
     const partner = await payer();
     const change = await changeOf(async () => {
       const { id } = await pay(partner, { bank_account_number: magicAccount('654321') });
@@ -92,7 +92,7 @@ describe('The provider’s cost in the books', () => {
     expect(change).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
   });
 
-  it('A withdrawal’s provider cost is its bank’s fixed cost and share of the amount that reaches the bank', async () => {
+  it('A withdrawal’s provider cost is its bank’s fixed cost plus a share of the net amount', async () => {
     const owner = await buildOwner(stack);
     const change = await changeOf(async () => {
       const { id } = await withdraw(stack, owner);
@@ -106,7 +106,7 @@ describe('The provider’s cost in the books', () => {
     expect(failed).toEqual({ cost: '0.0000', clearing: '0.0000', provider: '0.0000' });
   });
 
-  it('A partner’s refund by transfer costs as much as a payout, and a refund to a wallet nothing', async () => {
+  it('A refund by transfer costs as much as a payout, and a refund to a wallet nothing', async () => {
     const partner = await payer();
     const byTransfer = await buildPaid(stack, partner, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const toWallet = await buildPaid(stack, partner, { amount: '50000' });
@@ -123,7 +123,7 @@ describe('The provider’s cost in the books', () => {
     expect(await change(toWallet, {})).toEqual({ cost: '0.0000', clearing: '-20000.0000', provider: '-20000.0000' });
   });
 
-  itInFull('An order’s provider cost is its channel’s fixed cost and share of the amount', async () => {
+  itInFull('An order’s provider cost is its channel’s fixed cost plus a share of the amount', async () => {
     expect(await changeOf(() => topUp(1))).toEqual({
       cost: '3054.0000',
       clearing: '50946.0000',

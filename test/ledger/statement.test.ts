@@ -54,7 +54,7 @@ async function backdate(account: string, instant: string): Promise<void> {
 }
 
 describe('A statement', () => {
-  it('A statement runs from the opening balance, posting by posting, to the account’s balance', async () => {
+  it('A statement runs from the opening balance through each posting to the account’s balance', async () => {
     await transfer('100.5');
     await transfer('0.0001');
     const { status, body } = await statement();
@@ -77,7 +77,7 @@ describe('A statement', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('899.4999');
   });
 
-  it('A statement is CSV with the same columns under a header line when text/csv is requested', async () => {
+  it('A statement in CSV has the same columns under a header line', async () => {
     await transfer('1');
     const { body: json } = await statement();
     const { status, headers, body } = await statement('', 'text/csv');
@@ -149,7 +149,7 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('At most eighteen statements of one user are queued; further ones return 503 with Retry-After, and other users’ run', async () => {
+  it('More than eighteen queued statements of one user return 503, and other users’ run', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
       streamDocument(reader(owner.id), form, async function* () {
@@ -194,7 +194,7 @@ describe('A statement', () => {
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it("A statement returns 403 for someone else's account and 404 for a missing one; organizations read their own, platform any", async () => {
+  it("A statement returns 403 for someone else's account; platform users read any", async () => {
     const stranger = await buildIndividual(stack);
     const json = 'application/json';
     expect((await statement('', json, stranger.token)).status).toBe(403);
@@ -210,7 +210,7 @@ describe('A statement', () => {
     expect((await statement('', json, admin.token)).body.data.closing_balance).toBe('1000.0000');
   });
 
-  it('A long statement is read in batches without gap or repeat, and frees its connection if the client stops reading', async () => {
+  it('A long statement is complete, and frees its connection if the client stops reading', async () => {
     const lines = isFullRun() ? 2500 : 1100;
     const inOneStatement = 100;
     for (let first = 1; first <= lines; first += inOneStatement) {
@@ -239,7 +239,7 @@ describe('A statement', () => {
     expect((await statement()).body.data.postings).toHaveLength(lines + 1);
   });
 
-  it('A statement is a snapshot: its lines agree with its balances while payments continue', async () => {
+  it('A statement is a snapshot whose lines agree with its balances while payments continue', async () => {
     let paying = true;
     const payments = (async () => {
       while (paying) await transfer('0.01');

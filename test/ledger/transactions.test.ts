@@ -37,7 +37,7 @@ const list = (query = '', token = payer.token) => stack.get(`/v1/transactions${q
 const idsOf = (body: { data: { transactions: { id: string }[] } }) => body.data.transactions.map(({ id }) => id);
 
 describe('GET /v1/transactions', () => {
-  it('Transactions are listed ten at a time, newest first, in the documented envelope, and RESOURCE_FETCHED is recorded', async () => {
+  it('Transactions are listed ten a page, newest first, and RESOURCE_FETCHED is recorded', async () => {
     const { status, body } = await list();
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -51,7 +51,7 @@ describe('GET /v1/transactions', () => {
     expect(events.data.items[0]).toMatchObject({ resource_type: 'transaction', resource_id: null, impact: 'LOW' });
   });
 
-  it('Transactions are paged by numeric strings; zero, negative, malformed or above 100 returns 400', async () => {
+  it('Transactions are paged by page and limit, and invalid values return 400', async () => {
     const { body } = await list('?page=3&limit=5');
     expect(body.data).toMatchObject({ limit: 5, count: 12, currentPage: 3, totalPages: 3 });
     expect(idsOf(body)).toEqual(paid.slice(10));
@@ -61,7 +61,7 @@ describe('GET /v1/transactions', () => {
     }
   });
 
-  it('Transactions continue after a row, in both orders, without gap or repeat', async () => {
+  it('Transactions are paged with `after` in both orders, without gap or repeat', async () => {
     for (const order of ['asc', 'desc']) {
       const expected = order === 'desc' ? paid : paid.toReversed();
       const seen: string[] = [];
@@ -79,7 +79,7 @@ describe('GET /v1/transactions', () => {
     );
   });
 
-  it('Transactions are filtered by product, ledger reference type and type; a payment’s reference_type returns 400', async () => {
+  it('Transactions can be filtered by product, ledger reference_type and type', async () => {
     const other = await buildProduct(stack, admin, { kind: 'takaful_tabaru' });
     const user = await buildIndividual(stack, { balance: '100' });
     const investment = await payFrom(user, productId);
@@ -131,7 +131,7 @@ describe('GET /v1/transactions', () => {
     expect((await list('', stranger.token)).body.data.count).toBe(0);
   });
 
-  it('Platform sees all transactions, or those of one user, with exact totals for each filter', async () => {
+  it('Platform users see all transactions or one user’s, with exact totals for each filter', async () => {
     const total = async (query: string) => (await list(query, admin.token)).body.data.count;
     const there = async (which: string) =>
       (
@@ -187,7 +187,7 @@ describe('GET /v1/transactions/:id', () => {
     });
   });
 
-  it("A transaction returns 403 for someone else's, 404 for a missing one and 400 for a malformed id; platform reads any", async () => {
+  it("Reading someone else's transaction returns 403, and a missing one 404", async () => {
     const stranger = await buildIndividual(stack);
     expect((await read(paid[0] ?? '', stranger.token)).status).toBe(403);
     expect((await read(productId)).status).toBe(404);
@@ -197,7 +197,7 @@ describe('GET /v1/transactions/:id', () => {
 });
 
 describe('GET /v1/transactions of a receiver', () => {
-  it('A receiver’s transactions include donations to the account, without the donors, with consistent totals and pages', async () => {
+  it('A receiver’s transactions include donations without the donors, in totals and pages', async () => {
     const receiver = await buildIndividual(stack, { balance: '1000' });
     const cause = await buildCause(stack, receiver, await buildSuperAdmin(stack));
     const donate = (user: BuiltUser) => payFrom(user, cause, 'charitable_cause_donate');

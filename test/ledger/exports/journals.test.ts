@@ -68,7 +68,7 @@ const idsOf = ({ body }: { body: { data: { rows: Row[] } } }) => [
 ];
 
 describe('An export of journals', () => {
-  it('An export has every posting of a day’s journals in UTC+7, and none of the days around it', async () => {
+  it('An export has every posting of a day in UTC+7, and none of the days around it', async () => {
     const before = await postAt('2026-03-01T16:59:59.999Z');
     const first = await postAt('2026-03-01T17:00:00.000Z');
     const last = await postAt('2026-03-02T16:59:59.999999Z');
@@ -101,7 +101,7 @@ describe('An export of journals', () => {
     expect((await ofDay('2026-03-04')).body.data).toEqual({ day: '2026-03-04', sealed: false, rows: [] });
   });
 
-  it('An export is CSV of the same rows under a header line when text/csv is requested', async () => {
+  it('An export in CSV has the same rows under a header line', async () => {
     const { body: json } = await ofDay('2026-03-02');
     const { status, headers, body } = await ofDay('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -143,7 +143,7 @@ describe('An export of journals', () => {
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(kept.map(({ id, balance }) => [id, balance])));
   });
 
-  it('An account’s opening balance and a day’s exported postings give its closing balance, day after day', async () => {
+  it('An account’s opening balance plus a day’s exported postings equals its closing balance', async () => {
     let before = new Map<string, string>();
     for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
       const { data } = (await balances(day)).body;
@@ -166,7 +166,7 @@ describe('An export of journals', () => {
     expect(held.find(([id]: [string]) => id === account)).toEqual([account, await balanceOf(stack, account)]);
   });
 
-  it('The export of balances is available as CSV, with the same rules for days and access as the export of journals', async () => {
+  it('The export of balances is available as CSV and checks day and access', async () => {
     const { body: json } = await balances('2026-03-02');
     const { status, headers, body } = await balances('2026-03-02', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -225,7 +225,7 @@ describe('An export of journals', () => {
     expect(body.message).toMatch(new RegExp(`^${field}: `));
   });
 
-  it('An export of tomorrow is refused; that of the first day of the calendar is empty', async () => {
+  it('An export of tomorrow is refused, and one of the first day of the calendar is empty', async () => {
     const tomorrow = westernIndonesiaDay(new Date(Date.now() + 24 * 60 * 60 * 1000));
     expect((await ofDay(tomorrow)).body.message).toBe('day: must not be in the future');
     expect((await ofDay('0001-01-01')).body.data.rows).toEqual([]);
@@ -241,7 +241,7 @@ describe('An export of journals', () => {
   });
 
   // Must be the last test, because postings on a sealed day would be reported.
-  it('An export is marked as sealed once the seals cover the day, and never changes by a byte afterwards', async () => {
+  it('An export is marked as sealed once the seals cover the day, and never changes afterwards', async () => {
     await sealAll(stack);
     const sealed = await ofDay('2026-03-02');
     expect(sealed.body.data.sealed).toBe(true);

@@ -80,7 +80,7 @@ async function expectBalances(): Promise<void> {
 }
 
 describe('The closing of a day', () => {
-  it('A day is not closed before it is sealed, and an account’s closing balance is the sum of its postings', async () => {
+  it('A day is not closed before it is sealed, and balances are the sums of postings', async () => {
     await postAt(0, '2026-03-01T16:59:59.999Z', '1');
     await postAt(1, '2026-03-01T17:00:00.000Z', '10');
     await postAt(0, '2026-03-02T16:59:59.999Z', '100');
@@ -92,7 +92,7 @@ describe('The closing of a day', () => {
     await expectBalances();
   });
 
-  it('A day is closed once it is sealed, after the day before, and closing changes no balance', async () => {
+  it('A day is closed once it is sealed, after the day before, without changing a balance', async () => {
     const { token } = await buildPlatformAdmin(stack);
     const read = async () => {
       const answers: unknown[] = [];

@@ -99,7 +99,7 @@ describe('A sealing run', () => {
 });
 
 describe('Journals that commit late', () => {
-  it('A journal that commits late is always in the next seal, even if dated before the last one', async () => {
+  it('A journal that commits late is in the next seal, even if dated before the last one', async () => {
     const late = await postLate(stack);
     const journal = late.id;
     const [early] = await postMany(stack, 1);
@@ -112,7 +112,7 @@ describe('Journals that commit late', () => {
     await expectIntact(stack);
   });
 
-  it('A journal that commits between two parts of one run is sealed by that run or the next, never twice', async () => {
+  it('A journal that commits during a sealing run is sealed once, by that run or the next', async () => {
     await postMany(stack, 4);
     const pass = newId();
     const late = await Promise.all(Array.from({ length: 6 }, () => postLate(stack)));
@@ -181,7 +181,7 @@ describe('A failing sealing activity', () => {
     },
   );
 
-  it('A seal whose object was not stored is completed by the next run and not reported before', async () => {
+  it('A seal whose object was not stored is completed by the next run and not reported', async () => {
     await postMany(stack, 1);
     armFailpoints('make-seal.before-object=throw');
     await expect(makeSeal(stack.em(), parts(), newId())).rejects.toThrow('failpoint');
@@ -192,7 +192,7 @@ describe('A failing sealing activity', () => {
     await expectIntact(stack);
   });
 
-  it('Sealing is retried while the file store is down, and nothing is sealed after a missing object', async () => {
+  it('Sealing fails while the file store is down, and a retry completes the same seal', async () => {
     await postMany(stack, 2);
     const before = await countSeals(stack);
     const away = openStorage(readConfig({ ...stack.env, S3_ENDPOINT: 'http://127.0.0.1:1' }));
@@ -210,7 +210,7 @@ describe('A failing sealing activity', () => {
 });
 
 describe('Seal metrics', () => {
-  it('Seal metrics report up to when everything is sealed, and when the last seal was created', async () => {
+  it('Seal metrics report until when all is sealed and when the last seal was created', async () => {
     const metrics = createMetrics({ defaults: false });
     measureSeals(metrics, stack.deps.orm);
     const read = async (name: string) =>

@@ -191,7 +191,7 @@ describe('Verification of sealed journals', () => {
     expect(await differences()).toEqual(ofJournal('was sealed, and is gone'));
   });
 
-  it('Verify reports two sealed journals that were swapped', async () => {
+  it('Verify reports each of two changed journals in different seals', async () => {
     await tamper(
       `update postings set amount = amount * 10 where journal_id = '${victim}'`,
       `update journals set created_at = now() where id = '${last}'`,
@@ -305,7 +305,7 @@ describe('Verification of signatures', () => {
   it.each([
     ['under our name', 'test', 'its signature does not hold: the key test has not signed it'],
     ['under its own name', 'mine', 'its signature does not hold: no known key mine (SEAL_VERIFICATION_KEYS)'],
-  ])('Verify reports a signature of another key, %s, though row, object and chain agree', async (_, id, what) => {
+  ])('Verify reports a signature of another key %s, even if row, object and chain agree', async (_, id, what) => {
     const { statement, key } = await seal(3);
     const jws = await stranger(id).sign(statement);
     await replace(jws, 3);
@@ -318,9 +318,9 @@ describe('Verification of signatures', () => {
   });
 
   it.each([
-    ['nothing', 'x', 'its signature does not hold: it cannot be read'],
+    ['unreadable text', 'x', 'its signature does not hold: it cannot be read'],
     [
-      'no signature',
+      'an unsigned JWS',
       `${Buffer.from('{"alg":"none","kid":"test"}').toString('base64url')}.${Buffer.from('{"format":1}').toString('base64url')}.`,
       'its signature does not hold: the key test has not signed it',
     ],
@@ -378,7 +378,7 @@ describe('Verification of signatures', () => {
     await stack.deps.storage.remove((await seal4()).key);
   });
 
-  it('Verify rejects two keys with the same id', () => {
+  it('Two different seal keys with one id are rejected', () => {
     const [signing] = stack.deps.config.SEAL_SIGNING_KEY ?? [];
     const other = [{ id: 'test', key: new Uint8Array(randomBytes(32)) }];
     expect(() => createSealKeys({ SEAL_SIGNING_KEY: [must(signing, 'a key')], SEAL_VERIFICATION_KEYS: other })).toThrow(
@@ -464,7 +464,7 @@ describe('Verification of objects', () => {
       },
     ));
 
-  itInFull('Verify ignores objects of another database that shares the bucket with its own key', async () => {
+  itInFull('Verify ignores objects of another database in the same bucket', async () => {
     await using other = await startStack({ own: true, isImpatient: true, env: { LOG_LEVEL: 'silent' } });
     await sealAll(other);
     await expectIntact(stack);
@@ -482,7 +482,7 @@ describe('npm run verify', () => {
     });
   const run = (env: Record<string, string> = {}, ...args: string[]) => runIn({ ...stack.env, ...env }, ...args);
 
-  it('npm run verify reports what it has read, and with which keys', async () => {
+  it('npm run verify reports what it has read and with which keys', async () => {
     const { code, stdout } = await run();
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('3 seals over 7 journals; ') });
     expect(stdout).toContain(`The last: seal 3 of `);
@@ -491,7 +491,7 @@ describe('npm run verify', () => {
     expect(stdout).toContain('Nothing differs from what was sealed.');
   }, 60_000);
 
-  it('npm run verify names a check that it could not read, reads the others, and does not report the books as in order', async () => {
+  it('npm run verify names a check that it could not read, reads the others and exits with 3', async () => {
     // Only its owner may read it, and it sorts first.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     try {
@@ -536,7 +536,7 @@ describe('npm run verify', () => {
   );
 
   itInFull(
-    'npm run verify exits with 3 if it could not read everything, which proves nothing about the books',
+    'npm run verify exits with 3 if it could not read everything',
     async () => {
       const { S3_ENDPOINT: _, ...incomplete } = stack.env;
       expect(await runIn({ ...incomplete, DATA_DIR: '/nowhere' })).toEqual({
@@ -561,7 +561,7 @@ describe('npm run verify', () => {
   }, 60_000);
 
   itInFull(
-    'npm run verify names the journal in JSON output, too',
+    'npm run verify also names a changed journal in JSON output',
     async () => {
       await tamper(`update postings set amount = amount * 2 where journal_id = '${victim}'`);
       const { code, stdout } = await run({}, '--json');
@@ -572,7 +572,7 @@ describe('npm run verify', () => {
   );
 
   itInFull(
-    'npm run verify exits with 2 and says so if the objects could not be compared, with 1 if something else differs',
+    'npm run verify exits with 2 if the objects could not be compared, and with 1 on a difference',
     async () => {
       const away = { S3_ENDPOINT: 'http://127.0.0.1:1' };
       const { code, stdout } = await run(away);
