@@ -120,7 +120,6 @@ const movesMoney = (traces: readonly LockTrace[]): boolean =>
 
 /** Paths that share all or most steps with a path that always runs. */
 const variants = [
-  'a contribution by gateway to a cancelled circle',
   'the last pot',
   'a round that guarantees cover',
   'a payout that fails',
