@@ -67,7 +67,7 @@ describe.each(casesOf(suspensions))('While %s', (_, suspend) => {
     );
   });
 
-  it('An accepted payment can still be paid during a suspension', async () => {
+  it('An accepted payment can still be paid during a suspension, and its net is credited', async () => {
     const partner = await buildPayer(stack, { available: '0' });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     await suspend(partner);
@@ -77,6 +77,8 @@ describe.each(casesOf(suspensions))('While %s', (_, suspend) => {
         stack.em().execute<{ status: string }[]>('select status from partner_payments where id = ?', [body.data.id]),
       ([row]) => row?.status === 'PAID',
     );
+    const { pending, available } = partner.account;
+    expect([await balanceOf(stack, pending), await balanceOf(stack, available)]).not.toEqual(['0.0000', '0.0000']);
   });
 });
 

@@ -101,9 +101,10 @@ describe('Temporal behind TLS', () => {
     expect(new Set(keys)).toEqual(new Set(['Bearer key-4711']));
   });
 
-  it('The connection to Temporal is encrypted if TLS is enabled or an API key is set', () => {
+  it('The connection to Temporal is encrypted if TLS, a certificate or an API key is configured', () => {
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1' })).toEqual({ address: 'a:1', tls: false });
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', TEMPORAL_TLS: true })).toEqual({ address: 'a:1', tls: {} });
+    expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', ...shown(client) }).tls).toHaveProperty('clientCertPair');
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', TEMPORAL_API_KEY: 'k' })).toEqual({
       address: 'a:1',
       tls: {},
