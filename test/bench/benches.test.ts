@@ -39,7 +39,7 @@ const benches: [name: string, args: string[], names: RegExp][] = [
 
 describe('Benches', () => {
   itInFull.each(benches)(
-    'The bench of %s runs in its smallest size with correct results',
+    'The %s bench runs at its smallest size and reports no wrong result',
     async (name, args, names) => {
       const script = join(import.meta.dirname, '..', '..', 'bench', `${name}.ts`);
       const { NODE_OPTIONS: _, ...env } = process.env;
@@ -50,7 +50,7 @@ describe('Benches', () => {
     benchMs,
   );
 
-  it('A bench reports each bound that a figure has missed', () => {
+  it('A bench reports every figure that misses its bound', () => {
     const said: string[] = [];
     const say = (text: string) => void said.push(text);
     expect(keepBounds([{ figure: 'kept', value: 0.5, least: 0.5, wanted: 0.7 }], say)).toBe(true);

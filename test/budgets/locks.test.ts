@@ -34,7 +34,7 @@ async function hold(statement: string, parameters: unknown[]): Promise<() => Pro
 const journals = async () => (await stack.em().execute<[{ count: string }]>('select count(*) from journals'))[0].count;
 
 describe('Held locks', () => {
-  it('A held lock never turns a payment into a 4xx or a 500: it gets a 503 within its time-out, writes nothing and can be repeated', async () => {
+  it('A payment that waits too long for a lock gets a 503, writes nothing and succeeds on retry', async () => {
     const body = {
       source_account_id: payer.accountId,
       reference_type: 'charitable_cause_open_donate',
@@ -58,7 +58,7 @@ describe('Held locks', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('990000.0000');
   }, 30_000);
 
-  it("A held lock never causes a payout to be refused: a reservation that waited too long for the partner's row is retried and succeeds", async () => {
+  it('A payout whose reservation waits too long for a lock is retried and succeeds', async () => {
     const release = await hold('select 1 from partners where id = ? for update', [partner.id]);
     const asking = partner.post('/payouts', payoutBody());
     const [first] = await untilLocked(stack);
@@ -73,7 +73,7 @@ describe('Held locks', () => {
 });
 
 describe('Transactions terminated by the database', () => {
-  it('A transaction terminated by the database never keeps its connection in the pool', async () => {
+  it('The pool replaces connections whose transactions the database terminated', async () => {
     const poolSize = 2;
     await using orm = await openDatabase({ url: stack.env.DATABASE_URL ?? '', poolSize });
     for (let place = 0; place <= poolSize; place += 1) {

@@ -12,7 +12,7 @@ import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { casesOf, itInFull } from '../support/full.ts';
 import { testRun } from '../support/run.ts';
 
-/** Tests that change the role's time-outs come last. */
+/** Tests that leave the role without time-outs come last. */
 let database: TestDatabase;
 beforeAll(async () => {
   database = await cloneDatabase();
@@ -54,14 +54,14 @@ const forget = () => {
 const expected = Object.entries(asNamed).map(([name, ms]) => ({ name, ms, source: 'database user' }));
 
 describe('Time-outs of the database', () => {
-  it('The database’s time-outs are defaults of the role, read back on a fresh connection of any client', async () => {
+  it('Migrations set the database’s time-outs as defaults of the role, for any client', async () => {
     await forget();
     expect((await ask(settings)).map(({ ms }) => ms)).toEqual([0, 0, 0, 0]);
     await migrate(database.ownerUrl);
     expect(await ask(settings)).toEqual(expected);
   });
 
-  it('The database’s time-outs are set by concurrent migrations, in one database and in several', async () => {
+  it('Concurrent migrations, in one database or several, set the database’s time-outs', async () => {
     const others = await Promise.all(casesOf([cloneDatabase, cloneDatabase]).map((clone) => clone()));
     const urls = [database, database, ...others].map(({ ownerUrl }) => ownerUrl);
     expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual(urls.map(() => []));
@@ -69,7 +69,7 @@ describe('Time-outs of the database', () => {
     for (const { drop } of others) await drop();
   });
 
-  it('The database’s time-outs can be longer for one transaction that asks for it, and only for that one', async () => {
+  it('One transaction can have longer database time-outs, and later ones do not keep them', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     const em = orm.em.fork();
     const longer = { lock: 5000, statement: 7500, idle: 9000, transaction: 9500 };
@@ -80,7 +80,7 @@ describe('Time-outs of the database', () => {
     expect(await em.execute(settings)).toEqual(expected);
   });
 
-  it('A transaction is terminated by the time-out it asked for, not by the one it started with', async () => {
+  it('A transaction is terminated by the time-out set within it, not by the role’s default', async () => {
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     const em = orm.em.fork();
     const shorter = { lock: 100, statement: 2000, idle: 2000, transaction: 1000 };
@@ -103,7 +103,7 @@ describe('Time-outs of the database', () => {
 });
 
 describe('A role without time-outs', () => {
-  it('A process on a role without time-outs reports which are missing, and the remedy', async () => {
+  it('A process on a role without time-outs names the missing ones and the remedy', async () => {
     await forget();
     await using orm = await openDatabase({ url: database.url, poolSize: 1 });
     await expect(refuseOtherTimeOuts(orm.em.fork())).rejects.toThrow(
@@ -112,7 +112,7 @@ describe('A role without time-outs', () => {
   });
 
   itInFull.each(['api', 'worker'])(
-    'A process on a role without time-outs exits at once and reports them: %s',
+    'A process on a role without time-outs exits at once and names them: %s',
     async (name) => {
       await forget();
       const addresses = {

@@ -55,14 +55,14 @@ async function expectNothingOf(running: Promise<unknown>, release: () => Promise
 }
 
 describe('Activities whose attempt has timed out', () => {
-  it('An activity that timed out never writes when the lock it waited for is released, in a transaction or a single statement', async () => {
+  it('An activity that timed out never writes once the lock that it waited for is released', async () => {
     const release = await holdUser();
     const inTransaction = attempt((em) => em.transactional((tx) => tx.execute(rename, ['late', user.id])));
     const alone = attempt((em) => em.execute(rename, ['late', user.id]));
     await Promise.all([expectNothingOf(inTransaction, release), expectNothingOf(alone)]);
   });
 
-  itInFull('An activity that timed out never commits what it wrote in time', async () => {
+  itInFull('An activity that timed out never commits what it wrote before its time-out', async () => {
     const late = attempt((em) =>
       em.transactional(async (tx) => {
         await tx.execute(rename, ['late', user.id]);
@@ -100,7 +100,7 @@ describe('Activities whose attempt has timed out', () => {
 });
 
 describe('Activities that call the provider', () => {
-  itInFull('An activity gives up on a silent provider in time to record that', async () => {
+  itInFull('An activity stops waiting for a silent provider before its own time-out', async () => {
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
     const { openReceipt } = createActivities(stack.deps);
     const startedAt = performance.now();

@@ -343,7 +343,7 @@ describe('Money between two cells', () => {
     await expectBooksInOrder();
   });
 
-  it('The check finds a reversal between cells without its money', async () => {
+  it('The in-transit check finds a reversed transfer whose money was not returned', async () => {
     const em = ownerOf(west);
     await em.begin();
     await em.execute('select send_transfer(?, ?, ?, 3)', [newId(), west.accounts[0], unknownAccount]);

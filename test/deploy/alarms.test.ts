@@ -37,7 +37,7 @@ const rules = (): Rule[] =>
 const outagesFile = join(import.meta.dirname, 'outages.yml');
 const isOfOutages = ({ alert }: Rule): boolean => readFileSync(outagesFile, 'utf8').includes(`"${alert}"`);
 
-it('Every rule has a test with metrics from our processes or with its own series', () => {
+it('Every alert about an outage has a test series of its own', () => {
   const outages = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { name: string; rules: Rule[] }[] }).groups.find(
     ({ name }) => name === 'amanah-outages',
   );

@@ -34,7 +34,7 @@ const uses = composeFiles.flatMap((file) => {
 });
 
 describe('The configs of docker compose', () => {
-  it('Configs of docker compose are files that exist, relative to docker-compose.yml, for read-only services: compose writes no text into one', () => {
+  it('Docker compose configs are existing files, as compose cannot write inline text into read-only services', () => {
     expect(uses.map(({ service }) => service).toSorted()).toEqual([
       ...Array(3).fill('grafana of docker-compose.yml'),
       'pooler of deploy/compose/pooler.yml',
@@ -67,7 +67,7 @@ describe('Every service of docker compose', () => {
 describe('Prometheus', () => {
   const jobs = ['amanah-api', 'amanah-worker', 'amanah-backup'];
 
-  it('Prometheus scrapes in docker compose the jobs that the rules name, at the ports with metrics', () => {
+  it('In docker compose, Prometheus scrapes the jobs that the rules name, at the metrics ports', () => {
     const { scrape_configs } = z
       .looseObject({
         scrape_configs: z.array(
@@ -94,7 +94,7 @@ describe('Prometheus', () => {
       expect(read('deploy/prometheus/alerts.yml')).toMatch(new RegExp(`job="${job}"|job=~"amanah-`));
   });
 
-  it('Prometheus scrapes on Kubernetes the existing pods, under the same names', () => {
+  it('On Kubernetes, Prometheus scrapes the existing pods under the same job names', () => {
     const Monitor = z.looseObject({
       metadata: z.looseObject({ name: z.string() }),
       spec: z.looseObject({
@@ -122,7 +122,7 @@ describe('Prometheus', () => {
 });
 
 describe('Backups on Kubernetes', () => {
-  it('Backups on Kubernetes cover both servers, by confined pods, each with its own name, secret and label', () => {
+  it('Backups on Kubernetes run in confined pods, with a name, secret and label for each server', () => {
     const [backup] = parseAllDocuments(read('deploy/kubernetes/backup/server/backup.yaml')).map((one) => one.toJS());
     const { spec } = backup.spec.template;
     expect([spec.securityContext.runAsNonRoot, spec.automountServiceAccountToken]).toEqual([true, false]);
@@ -139,7 +139,7 @@ describe('Backups on Kubernetes', () => {
 });
 
 describe('Temporal with an API key on Kubernetes', () => {
-  it('Temporal with an API key on Kubernetes needs no certificate path and leaves no pod waiting for one', () => {
+  it('Temporal with an API key on Kubernetes needs no certificate path, and no pod waits for a certificate', () => {
     const component = read('deploy/kubernetes/temporal-api-key/kustomization.yaml');
     const paths = [...read('deploy/kubernetes/configuration.yaml').matchAll(/^ +(TEMPORAL_TLS_\w+_PATH): /gm)];
     expect(paths.map(([, name = '']) => name)).toEqual([...certificateFiles]);
@@ -158,7 +158,7 @@ describe('A pooler', () => {
   };
 
   it.each(Object.entries(texts))(
-    'A pooler never delays a request longer than a process itself waits, in %s',
+    'The pooler of %s pools by transaction and waits no longer than a process does',
     (_, text) => {
       const settings = Object.fromEntries(
         [...text.matchAll(/^ *(\w+) = (.+)$/gm)].map(([, name = '', value = '']) => [name, value]),
@@ -171,7 +171,7 @@ describe('A pooler', () => {
   );
 
   it.each(Object.entries(texts))(
-    'A pooler has a name of its own for a replica in %s, so that both URLs may name it',
+    'The pooler of %s has a separate name for the replica, so both database URLs can point to it',
     (_, text) => {
       const names = [...text.matchAll(/^ *(?:; )?(\w+) = host=\w+ port=5432 dbname=amanah$/gm)].map(([, name]) => name);
       expect(names).toEqual(['amanah', 'amanah_replica']);
@@ -204,13 +204,13 @@ describe('The configuration', () => {
     return path;
   };
 
-  it('The configuration reads any variable from a file, without the line feed at its end', () => {
+  it('Any variable can be read from a file, without its trailing line feed', () => {
     const { XENDIT_SECRET_KEY: key = '', DATABASE_URL: url = '', ...rest } = env;
     const config = readConfig({ ...rest, XENDIT_SECRET_KEY_FILE: fileOf(`${key}\n`), DATABASE_URL_FILE: fileOf(url) });
     expect([config.XENDIT_SECRET_KEY, config.DATABASE_URL]).toEqual([key, url]);
   });
 
-  it('The configuration refuses a missing file, a variable beside its file, and half a key for the file store', () => {
+  it('The configuration rejects a missing file, a variable set both directly and by file, and half an S3 key', () => {
     const { XENDIT_SECRET_KEY: _, ...keyless } = env;
     expect(() => readConfig({ ...keyless, XENDIT_SECRET_KEY_FILE: join(directory, 'none') })).toThrow(
       'XENDIT_SECRET_KEY_FILE cannot be read: ENOENT',

@@ -86,7 +86,7 @@ const bare = { PATH: process.env.PATH ?? '' };
 
 describe('The container’s start command in a bare directory', () => {
   itInFull.each(casesOf(['src/worker.ts', 'src/api.ts']))(
-    '%s exits without configuration, with one sentence naming every variable, and loads nothing that the image omits',
+    'Without configuration, %s exits with one line naming the missing variables, and loads no omitted package',
     async (script) => {
       const { code, error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
       expect(code).toBe(1);
@@ -100,7 +100,7 @@ describe('The container’s start command in a bare directory', () => {
   );
 
   itInFull.each(['src/wiring/commands/migrate.ts', 'src/worker.ts', 'src/api.ts'])(
-    '%s never loads what the image omits, and fails where it does',
+    '%s loads no package that the image omits',
     async (script) => {
       const { error } = await run(script, bare, ['--import', without(Object.keys(leftOut))]).ended;
       expect(error).toMatch(/DATABASE_URL (is|are) missing/);
@@ -140,7 +140,7 @@ describe('The container’s start command in a bare directory', () => {
   );
 
   itInFull(
-    'src/wiring/commands/verify.ts verifies the books with docker compose’s settings and without what the image omits',
+    'src/wiring/commands/verify.ts verifies the books with docker compose’s settings and the image’s packages',
     async () => {
       const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
       const known: Record<string, string> = {
@@ -160,7 +160,7 @@ describe('The container’s start command in a bare directory', () => {
   );
 
   itInFull(
-    'The image has every command of the runbook, and they need nothing that it omits',
+    'The image has every command of the runbook and the packages that they need',
     async () => {
       const typed: Record<string, { arguments: string[]; prints: string }> = {
         'src/wiring/commands/admin.ts': {
@@ -211,7 +211,7 @@ describe('The container’s start command in a bare directory', () => {
   );
 
   itInFull(
-    'src/api.ts exits in production with settings that allow webhooks to this machine or kill processes',
+    'In production, src/api.ts exits if webhooks to loopback or failpoints are enabled',
     async () => {
       const { code, error } = await run('src/api.ts', {
         ...settings,
@@ -226,7 +226,7 @@ describe('The container’s start command in a bare directory', () => {
     60_000,
   );
 
-  it('Production refuses plain http to issuer and provider, keys of zeros, the origin null and sample secrets', () => {
+  it('Production rejects plain http to issuer and provider, all-zero keys, the origin null and sample secrets', () => {
     const complaintsOf = (env: Record<string, string>): string => {
       try {
         readConfig({ ...settings, ...env });
@@ -256,7 +256,7 @@ describe('The container’s start command in a bare directory', () => {
     expect(complaintsOf({ NODE_ENV: 'development', S3_SECRET_ACCESS_KEY: 'change-me-too' })).toBe('');
   });
 
-  it('Production creates no roles with the sample’s passwords', () => {
+  it('In production, migrations reject the sample passwords of roles', () => {
     const sample = (role: string) => `postgresql://${role}:change-me@postgresql:5432/amanah`;
     const env = {
       MIGRATION_DATABASE_URL: sample('amanah_owner'),
@@ -269,7 +269,7 @@ describe('The container’s start command in a bare directory', () => {
     expect(readMigrationConfig({ ...env, NODE_ENV: 'development' }).reader).toBe(env.READER_DATABASE_URL);
   });
 
-  it('Production never guesses whether a proxy reports clients’ addresses: TRUST_PROXY must be set', () => {
+  it('Production requires TRUST_PROXY to be set', () => {
     const { TRUST_PROXY: _, ...silent } = settings;
     for (const env of [silent, { ...silent, TRUST_PROXY: '' }]) {
       expect(() => readConfig(env)).toThrow('TRUST_PROXY is m');
@@ -279,7 +279,7 @@ describe('The container’s start command in a bare directory', () => {
   });
 
   itInFull(
-    'Only a worker needs the sealing key, which is one key of 32 bytes',
+    'A worker needs SEAL_SIGNING_KEY, which is one key of 32 bytes',
     async () => {
       const { SEAL_SIGNING_KEY: _, ...keyless } = settings;
       const { code, error } = await run('src/worker.ts', keyless).ended;
@@ -299,12 +299,12 @@ describe('The container’s start command in a bare directory', () => {
     60_000,
   );
 
-  it('A worker needs its deployment name and build id together', () => {
+  it('WORKER_DEPLOYMENT_NAME and WORKER_BUILD_ID must be set together', () => {
     expect(() => readConfig({ ...settings, WORKER_DEPLOYMENT_NAME: 'amanah' })).toThrow('WORKER_BUILD_ID is missing');
     expect(() => readConfig({ ...settings, WORKER_BUILD_ID: '1' })).toThrow('WORKER_DEPLOYMENT_NAME is missing');
   });
 
-  it('The API serves with production settings and without what the image omits, metrics on their own port, and exits cleanly on request', async () => {
+  it('The API runs in production on the image’s packages, with a metrics port, and exits on SIGTERM', async () => {
     const metricsPort = await findFreePort();
     const env = { ...settings, METRICS_PORT: String(metricsPort) };
     const { child, ended, output } = run('src/api.ts', env, ['--import', without(Object.keys(leftOut))]);

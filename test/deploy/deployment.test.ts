@@ -185,7 +185,7 @@ describe('Environment variables', () => {
     expect(exampleVariables().toSorted()).toEqual([...forOperators(), ...ofComposeOnly].toSorted());
   });
 
-  it('Every variable reaches API, worker, migrations and verify in docker compose', () => {
+  it('In docker compose, API, worker, migrations and verify each get exactly their variables', () => {
     const { services } = compose();
     const known = new Set(configVariables);
     for (const name of ['api', 'worker', 'migrate', 'verify']) {
@@ -203,7 +203,7 @@ describe('Environment variables', () => {
     expect([...asked].filter((name) => !known.includes(name) && !name.endsWith('_IMAGE'))).toEqual([]);
   });
 
-  it('Variables on Kubernetes are known, and API, worker and verify each get those meant for them', () => {
+  it('On Kubernetes, API, worker and verify each get exactly their variables', () => {
     const data = configMap();
     const known = new Set(configVariables);
     for (const { name, pod } of workloads()) {
@@ -230,7 +230,7 @@ describe('Environment variables', () => {
 });
 
 describe('docker-compose.yml', () => {
-  it('docker-compose.yml waits only for services that it has, by conditions that they can meet', () => {
+  it('Services in docker-compose.yml depend only on existing services, on conditions that those can meet', () => {
     const { services } = compose();
     for (const { depends_on } of Object.values(services)) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
@@ -243,7 +243,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml probes API and worker for readiness, runs existing files, and persists what must be kept', () => {
+  it('docker-compose.yml probes API and worker for readiness, runs existing files and mounts every volume', () => {
     const { services, volumes } = compose();
     for (const name of ['api', 'worker', 'migrate', 'verify']) {
       const [program, ...rest] = services[name]?.command ?? [];
@@ -259,7 +259,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('npm run verify in the deployments', () => {
-  it('npm run verify uses docker compose’s database as the reader, without any other password or the signing key', () => {
+  it('In docker compose, npm run verify connects as the reader, without other passwords or the signing key', () => {
     const { verify, migrate, worker } = compose().services;
     const given = verify?.environment ?? {};
     expect(given.READER_DATABASE_URL).toMatch(/^postgresql:\/\/amanah_reader:\$\{DATABASE_READER_PASSWORD:\?[^}]+\}@/);
@@ -271,7 +271,7 @@ describe('npm run verify in the deployments', () => {
     expect(worker?.environment).toMatchObject(others);
   });
 
-  it('npm run verify is neither started nor restarted with the rest of docker compose, and starts no migrations', () => {
+  it('In docker compose, npm run verify runs only on request, is never restarted and starts no migrations', () => {
     const { verify } = compose().services;
     expect(verify).toMatchObject({
       profiles: ['verify'],
@@ -281,7 +281,7 @@ describe('npm run verify in the deployments', () => {
     expect(Object.keys(verify?.depends_on ?? {}).toSorted()).toEqual(['postgresql', 's3']);
   });
 
-  it('npm run verify runs on Kubernetes every night after sealing, as confined as the worker, from the same image', () => {
+  it('On Kubernetes, npm run verify runs every night after sealing, confined like the worker', () => {
     const [verify, worker] = ['amanah-verify', 'amanah-worker'].map((wanted) =>
       workloads().find(({ name }) => name === wanted),
     );
@@ -298,7 +298,7 @@ describe('npm run verify in the deployments', () => {
     expect(Number(hour)).toBeLessThan(6);
   });
 
-  it('npm run verify gets only the reader and the file store from Kubernetes’ secret', () => {
+  it('On Kubernetes, npm run verify gets only the secrets of the reader and the file store', () => {
     const [container] = workloads().find(({ name }) => name === 'amanah-verify')?.pod.containers ?? [];
     const secrets = container?.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []) ?? [];
     expect(secrets.toSorted()).toEqual([
@@ -311,7 +311,7 @@ describe('npm run verify in the deployments', () => {
 });
 
 describe('Temporal’s port, which has no authentication', () => {
-  it('Temporal’s port is open in docker compose to API, worker and Temporal’s own services, and not published', () => {
+  it('In docker compose, Temporal’s port is unpublished, and only API, worker and Temporal’s services need it', () => {
     const { services } = compose();
     const temporal = new Set(services.temporal?.networks);
     const near = Object.entries(services).filter(([, { networks }]) => networks.some((name) => temporal.has(name)));
@@ -321,7 +321,7 @@ describe('Temporal’s port, which has no authentication', () => {
     expect(services.temporal?.ports).toEqual([]);
   });
 
-  it('Temporal’s port gets our certificate in docker compose too, if Temporal runs elsewhere', () => {
+  it('In docker compose, API and worker can mount certificates for a Temporal that runs elsewhere', () => {
     const { services } = Override.parse(parse('deploy/compose/temporal-tls.yml')[0]);
     expect(Object.keys(services)).toEqual(['api', 'worker']);
     for (const { environment, volumes } of Object.values(services)) {
@@ -332,13 +332,13 @@ describe('Temporal’s port, which has no authentication', () => {
     }
   });
 
-  it('Temporal has a read-only web UI in docker compose, on this machine only', () => {
+  it('In docker compose, Temporal’s web UI is read-only and published only on loopback', () => {
     const ui = compose().services['temporal-ui'];
     expect(ui?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
     for (const port of ui?.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('Temporal’s port is open on Kubernetes to our API and workers only, with a certificate', () => {
+  it('On Kubernetes, Temporal’s port admits only Temporal, API, workers and KEDA, and our pods use TLS', () => {
     const policies = objects().filter(({ kind }) => kind === 'NetworkPolicy');
     const namespaced = z.looseObject({ metadata: z.looseObject({ namespace: z.literal('temporal') }) });
     const [temporal, web, ...others] = policies.filter((policy) => namespaced.safeParse(policy).success);
@@ -369,7 +369,7 @@ describe('Temporal’s port, which has no authentication', () => {
     }
   });
 
-  it('Temporal’s port is closed to everyone else: our pods open only the ports that something needs', () => {
+  it('On Kubernetes, network policies open only the ports that API and worker need', () => {
     const Policy = z.looseObject({
       kind: z.literal('NetworkPolicy'),
       metadata: z.looseObject({ name: z.string() }),
@@ -394,7 +394,7 @@ describe('Temporal’s port, which has no authentication', () => {
 });
 
 describe('Confinement in docker-compose.yml', () => {
-  it('Every service in docker-compose.yml has no new privileges, no capabilities, and a read-only root with its own /tmp', () => {
+  it('Every service in docker-compose.yml drops capabilities and has a read-only root with its own /tmp', () => {
     for (const [name, service] of Object.entries(compose().services)) {
       expect([name, service.cap_drop, service.security_opt]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
       expect([name, service.cap_add.length > 0]).toEqual([name, name === 'postgresql']);
@@ -404,13 +404,13 @@ describe('Confinement in docker-compose.yml', () => {
     }
   });
 
-  it('Our own services in docker-compose.yml run as a user that is not root', () => {
+  it('Our own services in docker-compose.yml run as a non-root user', () => {
     const { services } = compose();
     for (const name of ['api', 'worker', 'migrate', 'verify', 'sandbox'])
       expect([name, services[name]?.user]).toEqual([name, 'node']);
   });
 
-  it('Images in docker-compose.yml have names that a deployment can pin by digest', () => {
+  it('Third-party images in docker-compose.yml can be replaced by variables, for example to pin a digest', () => {
     for (const [name, { image }] of Object.entries(compose().services)) {
       if (image !== undefined && image !== 'amanah')
         expect([name, image]).toEqual([name, expect.stringMatching(/^\$\{\w+_IMAGE:-[^}]+\}$/)]);
@@ -420,14 +420,14 @@ describe('Confinement in docker-compose.yml', () => {
 });
 
 describe('The Kubernetes example', () => {
-  it('The Kubernetes example lists its own files', () => {
+  it('The kustomization lists every file of the Kubernetes example', () => {
     const list = parse('deploy/kubernetes/kustomization.yaml')[0];
     const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(list);
     const files = kubernetesFiles.map((path) => path.replace('deploy/kubernetes/', ''));
     expect([...resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
-  it('The Kubernetes example runs API, worker, migrations and verify without root, read-only, with their secrets by reference', () => {
+  it('The Kubernetes example runs our image without root on a read-only file system, secrets by reference', () => {
     const secretsOf: Record<string, number> = {
       'amanah-api': 8,
       'amanah-migrate': ofMigrations.length,
@@ -456,7 +456,7 @@ describe('The Kubernetes example', () => {
     }
   });
 
-  it('The Kubernetes example probes API and worker, and gives them longer to stop than they take', () => {
+  it('The Kubernetes example probes API and worker, and gives them longer than their shutdown budget to stop', () => {
     const drainSeconds = Math.max(
       budgets.shutdown.requests / 1000 + 5,
       budgets.shutdown.steps / 1000,
@@ -479,7 +479,7 @@ describe('Workers that only send webhooks', () => {
   const anythingOf = (path: string) => parse(path).map((document) => Anything.parse(document));
   const everyQueue = stepQueues.toSorted();
 
-  it('Webhook workers on Kubernetes differ from the others only in name, component and queue', () => {
+  it('Webhook workers on Kubernetes differ from other workers only in name, component and queue', () => {
     const { kind, resources, patches } = Kustomization.parse(parse(`${directory}/kustomization.yaml`)[0]);
     expect([kind, resources]).toEqual(['Component', ['webhooks.yaml']]);
     const files = ['kustomization.yaml', ...resources, ...patches.map(({ path }) => path)];
@@ -497,7 +497,7 @@ describe('Workers that only send webhooks', () => {
     }
   });
 
-  it('Webhook workers and the others poll every queue between them, and none twice, on Kubernetes and in docker compose', () => {
+  it('Webhook workers and the other workers together poll every queue once', () => {
     const WithQueues = z.looseObject({
       metadata: z.looseObject({ name: z.literal('amanah-worker') }),
       spec: z.object({
@@ -516,7 +516,7 @@ describe('Workers that only send webhooks', () => {
     expect([...queuesOf('worker'), 'webhooks'].toSorted()).toEqual(everyQueue);
   });
 
-  it('Webhook workers run in docker compose like the others, and before the API', () => {
+  it('In docker compose, webhook workers extend the worker, and the API waits until they are healthy', () => {
     expect(parse('deploy/compose/queues.yml')).toEqual([
       {
         services: {
@@ -540,7 +540,7 @@ describe('Workers that only send webhooks', () => {
     }
   });
 
-  it('Webhook workers are admitted by Temporal’s network policy, by the same rule as API and workers', () => {
+  it('Temporal’s network policy admits webhook workers by the same rule as API and workers', () => {
     const Rule = z.looseObject({
       from: z.array(z.looseObject({ podSelector: z.looseObject({ matchExpressions: z.array(z.looseObject({})) }) })),
     });
@@ -555,12 +555,12 @@ describe('Workers that only send webhooks', () => {
     ]);
   });
 
-  it('Webhook workers reach the pooler, whose policy names them from the start', () => {
+  it('The pooler’s network policy admits webhook workers', () => {
     const pooler = readFileSync(join(root, 'deploy/kubernetes/pooler/pooler.yaml'), 'utf8');
     expect(pooler).toContain('key: app.kubernetes.io/component, operator: In, values: [api, worker, worker-webhooks]');
   });
 
-  it('Webhook workers scale with their own queue, and the others with theirs', () => {
+  it('Webhook workers scale with the webhooks queue, and the other workers with the other queues', () => {
     const Scaled = z.looseObject({
       kind: z.literal('ScaledObject'),
       spec: z.looseObject({
@@ -588,7 +588,7 @@ describe('Node', () => {
   const commandOf = (service: 'api' | 'worker') => ['node', ...serviceNodeOptions, `src/${service}.ts`];
 
   it.each(['api', 'worker'] as const)(
-    'Node starts with the same options for the %s on Kubernetes, by docker compose, by npm run and by npm start',
+    'Node runs the %s with the same options on Kubernetes, in docker compose, by npm run and by npm start',
     (service) => {
       const expected = commandOf(service);
       const workload = workloads().find(({ name }) => name === `amanah-${service}`);
@@ -601,7 +601,7 @@ describe('Node', () => {
     },
   );
 
-  it('Node starts with the same options in the image, too', () => {
+  it('The image runs the API with the same Node options as npm start', () => {
     expect(read('Dockerfile')).toContain(`\nCMD ${JSON.stringify(commandOf('api')).replaceAll(',', ', ')}\n`);
   });
 });
@@ -610,7 +610,7 @@ describe('The Dockerfile', () => {
   const lines = read('Dockerfile').split('\n');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
 
-  it('The last stage of the Dockerfile has a prebuilt bundle, and neither root nor development dependencies', () => {
+  it('The last stage of the Dockerfile uses a prebuilt bundle, a non-root user and production dependencies', () => {
     expect(last).toContain('USER node');
     expect(last.findIndex((line) => line.startsWith('USER'))).toBeLessThan(
       last.findIndex((line) => line.startsWith('CMD')),
@@ -622,13 +622,13 @@ describe('The Dockerfile', () => {
     expect(last.filter((line) => line.startsWith('COPY')).join('\n')).not.toMatch(/COPY (\.|dev|test) /);
   });
 
-  it('The Dockerfile omits nothing that the product imports, and keeps secrets out', () => {
+  it('The Dockerfile copies src, workflows and activities, and .dockerignore excludes secrets', () => {
     const copied = last.flatMap((line) => /^COPY (?:--\S+ )?(\S+) /.exec(line)?.[1] ?? []);
     expect(copied).toEqual(expect.arrayContaining(['src', 'workflows', 'activities']));
     expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['.env', '.amanah', 'node_modules']));
   });
 
-  it('The Dockerfile installs what is needed: the product imports only production dependencies', () => {
+  it('The product imports only production dependencies, which the Dockerfile installs', () => {
     const { dependencies } = z
       .looseObject({ dependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(read('package.json')));

@@ -9,7 +9,7 @@ const planted = (licenses: object[] | undefined) =>
 
 describe('Licences of dependencies', () => {
   it.each(casesOf(locked))(
-    'Licences are on the allow list, for each dependency of the lock file in %s',
+    'Every dependency in the lock file of %s has an allowed licence',
     (directory) => {
       const list = licensesOf(billOfMaterials(directory));
       expect(refusedOf(list)).toEqual([]);
@@ -27,11 +27,11 @@ describe('Licences of dependencies', () => {
     ['brackets that mix AND with OR', [{ expression: '(MIT OR GPL-2.0-only) AND AGPL-3.0-only' }]],
     ['an exception', [{ expression: 'GPL-2.0-only WITH Classpath-exception-2.0' }]],
     ['no licence', undefined],
-  ])('These licences are refused: %s', (_, licenses) => {
+  ])('The licence check rejects %s', (_, licenses) => {
     expect(refusedOf(planted(licenses))).toHaveLength(1);
   });
 
-  it('Licences that require attribution are accepted only for what the image omits', () => {
+  it('Licences that require attribution are accepted only for packages that the image omits', () => {
     const credit = [{ license: { id: 'CC-BY-4.0' } }];
     const [name = ''] = Object.keys(leftOut);
     expect(refusedOf(licensesOf({ components: [{ name, version: '1.0.0', licenses: credit }] }))).toEqual([]);
@@ -41,7 +41,7 @@ describe('Licences of dependencies', () => {
   });
 
   it.each(['MIT', 'MIT OR GPL-2.0-only', '(MIT OR CC0-1.0)', 'Apache-2.0 AND MIT'])(
-    'These licences are accepted: %s',
+    'The licence check accepts %s',
     (expression) => {
       expect(refusedOf(planted([{ expression }]))).toEqual([]);
     },

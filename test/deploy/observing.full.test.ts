@@ -84,11 +84,11 @@ const expressions = () => [
 ];
 
 describe('Dashboard and alarms', () => {
-  it('The dashboard and alarms use only metrics that the processes have', () => {
+  it('The dashboard and alarms use only metrics that the processes export', () => {
     const names = new Set(expressions().flatMap((expr) => expr.match(/\b(amanah|process|nodejs|temporal)_\w+/g) ?? []));
     expect(names.size).toBeGreaterThan(8);
     const base = (name: string) => name.replace(/_(count|bucket|sum)$/, '');
-    // Only a process with a replica has the last: the alarms' test measures one. The restore test scrapes the backups.
+    // Only a process with a replica counts its reads (see the alarms' test); the restore test scrapes the backups.
     expect([...names].filter((name) => !scraped.includes(`# TYPE ${base(name)} `)).toSorted()).toEqual([
       'amanah_backup_kept_timestamp_seconds',
       'amanah_copy_kept_timestamp_seconds',
@@ -97,7 +97,7 @@ describe('Dashboard and alarms', () => {
     ]);
   });
 
-  it('The dashboard and alarms use only kinds of waiting rows that a worker reports', () => {
+  it('The dashboard and alarms use exactly the kinds of waiting rows that a worker reports', () => {
     const kinds = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/what=~?"([\w|]+)"/g)].flatMap(([, kind = '']) => kind.split('|')),
@@ -105,11 +105,11 @@ describe('Dashboard and alarms', () => {
     );
     for (const kind of kinds) expect(scraped).toContain(`amanah_waiting{what="${kind}"} 0`);
     const told = new Set([...scraped.matchAll(/amanah_waiting\{what="(\w+)"\}/g)].map(([, kind]) => kind));
-    // And the reverse: every metric of a worker is observed.
+    // And the reverse: every kind that a worker reports is used.
     expect([...told].filter((kind) => !kinds.has(kind ?? ''))).toEqual([]);
   });
 
-  it('The alarms report a single activity that fails forever, which a rate over many activities would hide', async () => {
+  it('The alarm on failing activities counts each activity, so a single one that keeps failing fires it', async () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const rule = rules.find(({ alert }) => alert === 'AmanahStepsFail');
     const [, metric = '', minutes] =
@@ -131,7 +131,7 @@ describe('Dashboard and alarms', () => {
     await failing.terminate('enough');
   }, 60_000);
 
-  it('The alarms use growth only of series reported as 0 first, because a new series has no growth', () => {
+  it('Alarms use increase() only on series that exist from the start, as a new series has no increase', () => {
     const asked = new Set(
       expressions().flatMap((expr) =>
         [...expr.matchAll(/increase\((\w+)(\{[^}]*\})?\[/g)].map(([, name, labels = '']) => `${name}${labels}`),
@@ -146,7 +146,7 @@ describe('Dashboard and alarms', () => {
     }
   });
 
-  it('The alarms also fire for something that has never happened', () => {
+  it('Alarms on the age of an event also fire if the event has never happened', () => {
     const rules = Rules.parse(parse(read('deploy/prometheus/alerts.yml'))).groups.flatMap((group) => group.rules);
     const ages = rules.flatMap(({ expr }) =>
       [...expr.matchAll(/time\(\) - max\((\w+)\)/g)].map(([, metric]) => [metric, expr]),
@@ -155,7 +155,7 @@ describe('Dashboard and alarms', () => {
     for (const [metric, expr] of ages) expect(expr).toContain(`or absent(${metric})`);
   });
 
-  it('The dashboard and alarms find the Temporal SDK’s own metrics on their port', () => {
+  it('The worker exports the Temporal SDK’s metrics on a port of their own', () => {
     expect(scraped).toMatch(/temporal_worker_task_slots_available\{[^}]*\} \d+/);
   });
 

@@ -31,7 +31,7 @@ function standIn(digest: string): void {
 const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`;
 
 describe('Pinned images', () => {
-  it('Images of services that are not built, and of our own stages, are all found', () => {
+  it('Every third-party image and every base image of our own builds is found', () => {
     expect(imagesIn(textOf('Dockerfile'))).toHaveLength(1);
     const compose = textOf('docker-compose.yml');
     const named = compose.match(/^ +(image: (?!amanah$)|(?:NODE|POSTGRES)_IMAGE: ).+$/gm) ?? [];
@@ -41,7 +41,7 @@ describe('Pinned images', () => {
     for (const file of files) expect(textOf(file).match(/^FROM (?!base|\$\{\w+_IMAGE\})/gm)).toBeNull();
   });
 
-  it('Images get the digests of their tags, each fetched once, and new ones the next time', () => {
+  it('Images are pinned to the digests of their tags, each fetched once, and pinned again by the next run', () => {
     standIn(digestOf('a'));
     expect(run().status).toBe(0);
     const images = files.flatMap((file) => imagesIn(textOf(file)));
@@ -57,7 +57,7 @@ describe('Pinned images', () => {
     expect(run('--check')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('Images without a digest are refused by name in a release, and reported in any other commit', () => {
+  it('An image without a digest fails the check of a release, and is reported in any other commit', () => {
     standIn(digestOf('a'));
     run();
     const compose = textOf('docker-compose.yml');

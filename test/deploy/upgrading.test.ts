@@ -10,7 +10,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** A new API may send workflows messages that only new workers understand. */
 describe('The order of an upgrade', () => {
-  it('An upgrade by docker compose replaces the workers before the API, which starts when a worker is ready', () => {
+  it('An upgrade by docker compose starts the API only once the worker is healthy', () => {
     const Service = z.looseObject({ depends_on: z.record(z.string(), z.unknown()).default({}) });
     const Compose = z.looseObject({ services: z.looseObject({ api: Service, worker: Service }) });
     const { api, worker } = Compose.parse(parse(read('docker-compose.yml'), { merge: true })).services;
@@ -38,7 +38,7 @@ esac
     return { status, asked: told.trimEnd().split('\n') };
   };
 
-  it('An upgrade on Kubernetes replaces the workers before the API, which its script selects by label, and stops at a failed step', () => {
+  it('The Kubernetes rollout script replaces the workers before the API, and stops at a failed step', () => {
     const all = [
       'delete job amanah-migrate --ignore-not-found',
       'apply -k . -l app.kubernetes.io/component!=api',
@@ -67,7 +67,7 @@ esac
       ['amanah-worker', 'worker'],
     ]);
   });
-  it('Prometheus’ operator gets the rules of the file, each with the address of its page', () => {
+  it('The Prometheus operator gets the rules of alerts.yml, with absolute runbook URLs', () => {
     const [, command = ''] = /```sh\n( *\{ printf .*?)```/s.exec(read('deploy/kubernetes/README.md')) ?? [];
     const [applied, ...text] = askedOf(command, 'nothing').asked;
     expect(applied).toBe('apply -f -');

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('The lock on a data directory', () => {
-  it('The lock on a data directory is held by one process at a time, and a second is refused with one sentence naming the holder', () => {
+  it('Only one process holds the lock on a data directory; the error for a second one names the holder', () => {
     const lock = lockDataDirectory(directory);
     expect(() => lockDataDirectory(directory)).toThrow(
       `A stack already runs on ${directory} (process ${process.pid}): stop it first, or set DATA_DIR to another directory.`,
@@ -21,7 +21,7 @@ describe('The lock on a data directory', () => {
     lockDataDirectory(directory).release();
   });
 
-  it('The lock of a killed process is free', async () => {
+  it('A killed process releases its lock on the data directory', async () => {
     const source = `const { lockDataDirectory } = await import(${JSON.stringify(join(import.meta.dirname, '../../dev/lock.ts'))});
       // Referenced, because a garbage-collected lock is released.
       globalThis.lock = lockDataDirectory(${JSON.stringify(directory)}); console.log('locked'); setInterval(() => {}, 1000);`;

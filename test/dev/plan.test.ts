@@ -15,7 +15,7 @@ describe('npm start', () => {
     expect(servicesOf({})).toMatchObject({ BANK_ACCOUNT_WAIT_HOURS: '0', WEBHOOK_ALLOW_LOOPBACK: 'true' });
   });
 
-  it('npm start uses its environment’s settings instead of its own, if set', () => {
+  it('Environment variables override the settings of npm start', () => {
     const env = { BANK_ACCOUNT_WAIT_HOURS: '24', WEBHOOK_ALLOW_LOOPBACK: 'false' };
     expect(servicesOf(env)).toMatchObject(env);
   });

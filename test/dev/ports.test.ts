@@ -21,7 +21,7 @@ describe('Ports of the stack', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('Two processes that look for ports at once never find the same one', async () => {
+  test('Two processes never find the same free port', async () => {
     const module = join(import.meta.dirname, '../../dev/ports.ts');
     const own = await Promise.all(Array.from({ length: 300 }, () => findFreePort()));
     expect(new Set(own).size).toBe(own.length);
@@ -38,7 +38,7 @@ describe('Ports of the stack', () => {
     expect(other.filter((port) => own.includes(port))).toEqual([]);
   });
 
-  test('Ports are stored in the data directory, and replaced with a message when another program took one', async () => {
+  test('Ports are stored in the data directory; one that another program uses is replaced and reported', async () => {
     const first = await keepPorts(directory, ['postgres', 's3']);
     expect(first.moved).toEqual([]);
     expect(await keepPorts(directory, ['postgres', 's3'])).toEqual(first);

@@ -19,8 +19,8 @@ async function startSleeper() {
   return { child, pid };
 }
 
-describe('Processes left by a killed stack', () => {
-  it('A process left by a killed stack is stopped by the next start, identified by process id and start time', async () => {
+describe('Leftover processes of a killed stack', () => {
+  it('The next start stops a killed stack’s leftover processes, identified by process id and start time', async () => {
     const { child, pid } = await startSleeper();
     new ProcessRecords(directory).add('sleeper', pid);
     const exited = once(child, 'exit');
@@ -29,7 +29,7 @@ describe('Processes left by a killed stack', () => {
     expect(startMarkOf(pid)).toBeUndefined();
   });
 
-  it('Another process that has the id of a killed one is left alone', async () => {
+  it('A process that reuses the id of a leftover process is not stopped', async () => {
     const { child, pid } = await startSleeper();
     const file = join(directory, 'processes.json');
     writeFileSync(file, JSON.stringify([{ name: 'sleeper', pid, startMark: 'another' }]));

@@ -27,7 +27,7 @@ afterEach(() => rmSync(dirname(packages), { recursive: true, force: true }));
 
 describe('The Node installed by npm ci', () => {
   it.each(['20.20.2', '24.20.9', '26.0.0'])(
-    'The Node installed by npm ci stays beside %s, without its headers',
+    'The Node installed by npm ci is kept, without its headers, if npm runs on Node %s',
     (version) => {
       prunePackages(packages, nodeOf('../system/node', version));
       expect(exists('node/bin/node')).toBe(true);
@@ -36,7 +36,7 @@ describe('The Node installed by npm ci', () => {
     },
   );
 
-  it.each(['24.21.0', '24.22.1'])('The Node installed by npm ci is removed where npm runs on %s', (version) => {
+  it.each(['24.21.0', '24.22.1'])('The Node installed by npm ci is removed if npm runs on Node %s', (version) => {
     prunePackages(packages, nodeOf('../system/node', version));
     expect(exists('node/bin')).toBe(false);
     expect(exists('node/node_modules')).toBe(false);
@@ -44,7 +44,7 @@ describe('The Node installed by npm ci', () => {
     prunePackages(packages, at('../system/node'));
   });
 
-  it('The Node installed by npm ci stays when npm itself runs on it', () => {
+  it('The Node installed by npm ci is kept if npm itself runs on it', () => {
     prunePackages(packages, at('node/bin/node'));
     expect(exists('node/bin/node')).toBe(true);
   });
@@ -65,7 +65,7 @@ describe("Temporal's native library", () => {
   });
   const left = () => releases.filter((each) => exists(`@temporalio/core-bridge/releases/${each}`));
 
-  it("Temporal's native library is kept for this platform alone", () => {
+  it("Temporal's native library is kept only for this platform", () => {
     const library = "require('node:path').join(__dirname, 'releases', 'ours', 'index.node')";
     put('@temporalio/core-bridge/common.js', `module.exports = { getPrebuiltPath: () => ${library} };`);
     prunePackages(packages, undefined);
@@ -81,7 +81,7 @@ describe("Temporal's native library", () => {
   });
 });
 
-it('No source map of a package stays, at any depth', () => {
+it('Source maps of packages are removed at any depth, and no other files', () => {
   const maps = ['rxjs/dist/index.js.map', '@scope/name/node_modules/inner/lib/types.d.ts.map', 'zod/v4/core.cjs.map'];
   const others = ['rxjs/dist/index.js', 'tiles/world.map', 'source-map/lib/source-map.js'];
   for (const path of [...maps, ...others]) put(path);

@@ -7,13 +7,13 @@ describe('The stack of a test file', () => {
   });
   afterAll(() => stack?.stop());
 
-  test('The stack is ready: database, Temporal and storage answer', async () => {
+  test('A test stack becomes ready: database, Temporal and storage respond', async () => {
     const isReady = () => stack.get('/readyz');
     const { body } = await eventually(isReady, ({ status }) => status === 200);
     expect(body.checks).toEqual({ database: 'ok', temporal: 'ok', storage: 'ok' });
   });
 
-  test('The stack starts with a database whose invariants hold', async () => {
+  test('A test stack starts with a database whose invariants hold', async () => {
     await expectChecksEmpty(stack);
   });
 });

@@ -60,7 +60,7 @@ async function logIn({ urls, individual }: Credentials) {
 }
 
 describe('npm start', () => {
-  it('npm start starts everything, restarts killed processes, refuses a second start, and exits on request', async () => {
+  it('npm start starts everything, restarts killed processes, rejects a second start and exits cleanly', async () => {
     const first = start();
     await first.untilReady();
     // A start without problems prints no warning.
@@ -133,7 +133,7 @@ describe('npm start', () => {
   }, 240_000);
 
   itInFull(
-    'npm start stops what a killed start left running, and finds its data again',
+    'npm start kills the leftover processes of a killed start, and keeps its data',
     async () => {
       const first = start();
       await first.untilReady();
@@ -255,7 +255,7 @@ describe('npm start', () => {
     240_000,
   );
 
-  it('npm start names in one sentence the variable of a port that is taken', async () => {
+  it('npm start names the variable of a port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -271,21 +271,18 @@ describe('npm start', () => {
     await new Promise((resolve) => server.close(resolve));
   }, 120_000);
 
-  it.each(casesOf(['--help', '-h']))(
-    'npm start with %s prints what it does and reads, and starts nothing',
-    async (argument) => {
-      const started = startProduct(directory, {}, [argument]);
-      expect(await started.ended).toBe(0);
-      expect(started.output()).toMatch(/^npm start\n\nStarts the whole product/);
-      for (const variable of ['DATA_DIR', 'PORT', 'TEMPORAL_UI_PORT', 'DATABASE_URL', 'XENDIT_URL']) {
-        expect(started.output()).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
-      }
-      expect(readdirSync(directory)).toEqual([]);
-    },
-  );
+  it.each(casesOf(['--help', '-h']))('npm start with %s prints its help and starts nothing', async (argument) => {
+    const started = startProduct(directory, {}, [argument]);
+    expect(await started.ended).toBe(0);
+    expect(started.output()).toMatch(/^npm start\n\nStarts the whole product/);
+    for (const variable of ['DATA_DIR', 'PORT', 'TEMPORAL_UI_PORT', 'DATABASE_URL', 'XENDIT_URL']) {
+      expect(started.output()).toMatch(new RegExp(`^  ${variable} +\\S`, 'm'));
+    }
+    expect(readdirSync(directory)).toEqual([]);
+  });
 
   it.each(casesOf(['--port=4000', 'help']))(
-    'npm start refuses the argument %s with one sentence, and starts nothing',
+    'npm start rejects the argument %s with one sentence, and starts nothing',
     async (argument) => {
       const started = startProduct(directory, {}, [argument]);
       expect(await started.ended).toBe(1);
@@ -305,7 +302,7 @@ describe('npm start', () => {
       ],
       [{ XENDIT_SECRET_KEY: 'xnd_x' }, 'XENDIT_SECRET_KEY is set, so XENDIT_URL must be set too.'],
     ]),
-  )('npm start refuses %j with one sentence', async (env, sentence) => {
+  )('npm start rejects the environment %j with one sentence', async (env, sentence) => {
     const started = start(env);
     expect(await started.ended).toBe(1);
     expect(started.output()).toContain(sentence);

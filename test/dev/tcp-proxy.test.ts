@@ -28,18 +28,18 @@ const ask = (path = '/', signal = AbortSignal.timeout(10_000)) =>
     answer.text(),
   );
 
-it('A proxy passes on whole requests and whole answers', async () => {
+it('A proxy forwards complete requests and responses', async () => {
   expect(await ask()).toBe(longAnswer);
 });
 
-it('A proxy holds back what passes through it', async () => {
+it('A delaying proxy delays requests and responses', async () => {
   proxy.set({ kind: 'delay', ms: 150 });
   const before = performance.now();
   expect(await ask()).toBe(longAnswer);
   expect(performance.now() - before).toBeGreaterThanOrEqual(290);
 });
 
-it('A black hole carries nothing while it is on, and then everything it held back', async () => {
+it('A black-hole proxy forwards nothing until it is switched off, and then everything it held back', async () => {
   proxy.set({ kind: 'black-hole' });
   let answered = false;
   const asking = ask('/', AbortSignal.timeout(20_000)).then((text) => {
@@ -52,7 +52,7 @@ it('A black hole carries nothing while it is on, and then everything it held bac
   expect(await asking).toBe(longAnswer);
 });
 
-it('A refusing proxy cuts every connection, and accepts new ones afterwards', async () => {
+it('A refusing proxy cuts every connection until it is switched off', async () => {
   proxy.set({ kind: 'refuse' });
   await expect(ask()).rejects.toThrow();
   expect(served).toEqual([]);
@@ -60,14 +60,14 @@ it('A refusing proxy cuts every connection, and accepts new ones afterwards', as
   expect(await ask()).toBe(longAnswer);
 });
 
-it('A truncated answer is lost although its request had its effect', async () => {
+it('A truncating proxy cuts the response after the request took effect', async () => {
   proxy.set({ kind: 'truncate', bytes: 300 });
   await expect(ask('/truncated')).rejects.toThrow();
   expect(served).toEqual(['/truncated']);
   expect(proxy.cuts).toBe(1);
 });
 
-it('A connection is cut after a request with the given text, and not after any other', async () => {
+it('A proxy can cut a connection after a request with a given text, and after no other', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit' });
   expect(await ask('/harmless')).toBe(longAnswer);
   await expect(ask('/commit')).rejects.toThrow();
@@ -76,7 +76,7 @@ it('A connection is cut after a request with the given text, and not after any o
   expect(proxy.cuts).toBe(2);
 });
 
-it('A proxy asked to cut once cuts one connection and lets all others pass', async () => {
+it('A proxy set to cut once cuts one connection and forwards all others', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit', once: true });
   await expect(ask('/commit')).rejects.toThrow();
   expect(await ask('/commit')).toBe(longAnswer);
@@ -84,7 +84,7 @@ it('A proxy asked to cut once cuts one connection and lets all others pass', asy
   expect(proxy.cuts).toBe(1);
 });
 
-it('A proxy set to go down after a cut refuses all connections until told otherwise', async () => {
+it('A proxy set to go down after a cut refuses connections, and a mode set during the outage stays', async () => {
   proxy.set({ kind: 'cut-after', text: '/commit', once: true, awayMs: 100 });
   await expect(ask('/commit')).rejects.toThrow();
   await expect(ask()).rejects.toThrow();
@@ -93,7 +93,7 @@ it('A proxy set to go down after a cut refuses all connections until told otherw
   expect([served, proxy.cuts]).toEqual([['/commit'], 1]);
 });
 
-it('A connection is cut instead of sending a request with the given text', async () => {
+it('A proxy can cut the connection instead of forwarding a request with a given text', async () => {
   proxy.set({ kind: 'cut-before', text: '/commit' });
   expect(await ask('/harmless')).toBe(longAnswer);
   await expect(ask('/commit')).rejects.toThrow();

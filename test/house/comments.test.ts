@@ -32,7 +32,7 @@ const placesOf = (pattern: RegExp) =>
   );
 
 describe('References in the repository', () => {
-  it('Every file is read', () => {
+  it('The search for references reads the files of the repository', () => {
     expect(listed.status).toBe(0);
     expect(files.length).toBeGreaterThan(800);
   });
@@ -43,7 +43,7 @@ describe('References in the repository', () => {
     expect(placesOf(outside)).toEqual([]);
   });
 
-  it('References to docs/contract.md point to existing rules', () => {
+  it('References to docs/contract.md point to existing sections', () => {
     const contract = readFileSync(join(root, 'docs/contract.md'), 'utf8');
     const sections = new Set([...contract.matchAll(/^## (\d+)\. /gm)].map(([, section]) => section));
     const pointers = files.flatMap(({ file, lines }) =>

@@ -18,6 +18,6 @@ it('Error messages have one form: a capital letter, or the field first; no full 
   expect(placesWhere(({ message }) => /Temporal\b|Postgre|\bS3\b|\bKoa\b|MikroORM|Xendit/.test(message))).toEqual([]);
 });
 
-it('Error messages report a missing resource as not found', () => {
+it('Error messages call a missing resource “not found”', () => {
   expect(placesWhere(({ message }) => /^no \w+ …|no such|does not exist|cannot be found/i.test(message))).toEqual([]);
 });

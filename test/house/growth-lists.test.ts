@@ -8,7 +8,7 @@ interface Operation {
   parameters?: { in: string; name: string }[];
 }
 
-it('Every list of the API is queried by the growth bench', () => {
+it('The growth bench queries every list of the API', () => {
   const options = { version, url: 'http://localhost', webhooks: webhookDocuments };
   const { paths } = buildOpenApi(routeGroups, options) as { paths: Record<string, { get?: Operation }> };
   const paged = Object.entries(paths).filter(([, { get }]) =>

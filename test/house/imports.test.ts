@@ -20,19 +20,19 @@ function reachedFrom(module: string): Set<string> {
 }
 
 describe('Imports of the product', () => {
-  it('Imports are between modules of known wings', () => {
+  it('The folders of src are the known wings', () => {
     expect(arrows.length).toBeGreaterThan(1500);
     const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(folders.map(({ name }) => name).toSorted()).toEqual(wings.toSorted());
   });
 
-  it('Imports form no cycle of modules', () => {
+  it('Imports form no cycle between modules', () => {
     const inCircles = [...next.keys()].filter((module) => reachedFrom(module).has(module));
     const held = arrows.filter(({ from, to }) => inCircles.includes(from) && reachedFrom(to).has(from));
     expect(held.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('Imports follow the rules, and lead only to lower wings', () => {
+  it('Imports follow the rules and point only to lower wings', () => {
     expect(findForbidden()).toEqual([]);
   });
 
@@ -40,7 +40,7 @@ describe('Imports of the product', () => {
     expect(findLong()).toEqual([]);
   });
 
-  it('Imports that break a rule are refused', () => {
+  it('Imports that break a rule are reported', () => {
     const planted = [
       ['src/ledger/post-journal.ts', 'dev/plan.ts'],
       ['src/ledger/post-journal.ts', 'koa'],

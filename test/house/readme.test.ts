@@ -20,7 +20,7 @@ it('README’s table names every wing and module of the product, and no others',
   expect(named.toSorted()).toEqual([...wings, ...modules].toSorted());
 });
 
-it('Documents keep their lengths', () => {
+it('Documents stay within their word limits', () => {
   const mostWords = {
     README: 1_200,
     SECURITY: 1_500,

@@ -39,7 +39,7 @@ const exemptions: Readonly<Record<string, RegExp>> = {
 };
 
 describe('Statements sent to the database', () => {
-  it('The product’s statements need no session, so that a pooler in transaction mode may be used', () => {
+  it('The product’s statements use no session state, so a pooler in transaction mode can be used', () => {
     expect(sources.length).toBeGreaterThan(600);
     const found = sources.flatMap((file) =>
       readFileSync(join(root, file), 'utf8')
@@ -52,16 +52,16 @@ describe('Statements sent to the database', () => {
     expect(found).toEqual([]);
   });
 
-  it.each(ofSessions)('The product’s statements are searched for %s', (_, pattern, example) =>
+  it.each(ofSessions)('The search for session state finds %s', (_, pattern, example) =>
     expect(example).toMatch(pattern),
   );
 
-  it('Session time-outs are set in migrations only', () => {
+  it('Session time-outs are set only in migrations', () => {
     const users = sources.filter((file) => /\bsetSessionTimeOuts\b/.test(readFileSync(join(root, file), 'utf8')));
     expect(users.toSorted()).toEqual(['src/platform/database/database-time-outs.ts', 'src/wiring/commands/migrate.ts']);
   });
 
-  it('The list of exemptions has those needed, and no others', () => {
+  it('Every exemption from the ban on session state is still needed', () => {
     for (const [file, pattern] of Object.entries(exemptions)) {
       expect([
         file,

@@ -67,22 +67,25 @@ const rows: [what: string, place: string, status: string, build: () => Promise<s
   ['A completed donation', 'donations.status', 'completed', completedDonation],
 ];
 
-it.each(rows)('%s cannot be changed by any role', async (_, place, status, build) => {
-  const id = await build();
-  const [table = '', column = ''] = place.split('.');
-  const law = statusLaws[place];
-  const forbidden = law?.statuses.filter((to) => to !== status && !law.transitions[status]?.includes(to)) ?? [];
-  expect(forbidden.length).toBeGreaterThan(0);
-  for (const to of forbidden) {
-    await expect(
-      stack.owner().execute(`update ${table} set ${column} = ? where id = ?`, [to, id]),
-    ).rejects.toMatchObject({
-      code: 'AM008',
-      message: expect.stringContaining(`${table} ${id}: ${column} does not go from ${status} to ${to}`),
+it.each(rows)(
+  '%s cannot be deleted or get a forbidden status, even by the owner role',
+  async (_, place, status, build) => {
+    const id = await build();
+    const [table = '', column = ''] = place.split('.');
+    const law = statusLaws[place];
+    const forbidden = law?.statuses.filter((to) => to !== status && !law.transitions[status]?.includes(to)) ?? [];
+    expect(forbidden.length).toBeGreaterThan(0);
+    for (const to of forbidden) {
+      await expect(
+        stack.owner().execute(`update ${table} set ${column} = ? where id = ?`, [to, id]),
+      ).rejects.toMatchObject({
+        code: 'AM008',
+        message: expect.stringContaining(`${table} ${id}: ${column} does not go from ${status} to ${to}`),
+      });
+    }
+    await expect(stack.owner().execute(`delete from ${table} where id = ?`, [id])).rejects.toMatchObject({
+      code: 'AM003',
     });
-  }
-  await expect(stack.owner().execute(`delete from ${table} where id = ?`, [id])).rejects.toMatchObject({
-    code: 'AM003',
-  });
-  expect(await idOf(`select id from ${table} where id = ? and ${column} = ?`, [id, status])).toBe(id);
-});
+    expect(await idOf(`select id from ${table} where id = ? and ${column} = ?`, [id, status])).toBe(id);
+  },
+);

@@ -143,7 +143,7 @@ describe('Migrations of a database with rows', () => {
       'ALTER TABLE stops whoever works on journals',
     ],
   ];
-  itInFull.each(refused)('A migration that %s is refused and leaves nothing behind', async (_, statements, message) => {
+  itInFull.each(refused)('A migration that %s fails and changes nothing', async (_, statements, message) => {
     const { url, client } = await copy();
     const list = [baseline, sample(['create table notes (id uuid primary key)', ...statements])];
     await expect(migrate(url, {}, { list })).rejects.toThrow(message);
@@ -155,7 +155,7 @@ describe('Migrations of a database with rows', () => {
 describe('Migrations that wait for a lock', () => {
   const addsColumn = () => [...migrations, sample(['alter table postings add column note text'])];
 
-  it('A migration waiting for a lock yields: sessions queued behind it continue, and it is applied once the lock is released', async () => {
+  it('A migration that waits for a lock yields to queued sessions, and is applied once the lock is free', async () => {
     const { url, appUrl, client: holder } = await take();
     const [watcher, worker] = [await connect(url), await connect(appUrl, '')];
     await holder.query('begin');
@@ -181,7 +181,7 @@ describe('Migrations that wait for a lock', () => {
     expect(told[0]).toMatch(/^m9999-sample-\d+ did not get a lock; it is retried in 5 s\.$/);
   }, 60_000);
 
-  it('A migration whose lock is never released is refused after its time-out and leaves nothing behind', async () => {
+  it('A migration that never gets its lock fails after its time-out and changes nothing', async () => {
     const { url, client: holder } = await take();
     await holder.query('begin; lock table postings in access share mode');
     await expect(migrate(url, {}, { list: addsColumn(), givesWayMs: 0 })).rejects.toMatchObject({ code: '55P03' });
@@ -189,7 +189,7 @@ describe('Migrations that wait for a lock', () => {
     expect(await made(holder)).toEqual(migrations.map(({ name }) => name));
   }, 60_000);
 
-  it('A migration is applied once by two runs at once, even with an index that waits for running transactions', async () => {
+  it('Two concurrent runs apply a migration once, even if its index waits for running transactions', async () => {
     const { url, client } = await take();
     const atWork = await connect(url);
     await atWork.query('begin; lock table postings in row exclusive mode');
@@ -211,7 +211,7 @@ describe('Migrations that wait for a lock', () => {
   }, 60_000);
 
   itInFull(
-    'A migration interrupted during an index build builds the index again',
+    'A migration interrupted during an index build rebuilds the index',
     async () => {
       const { url, client } = await take();
       const atWork = await connect(url);

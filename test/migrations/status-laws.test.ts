@@ -112,7 +112,7 @@ describe('Status transitions', () => {
     expect(await findEnforcedWays()).toEqual(Object.fromEntries(written));
   });
 
-  it.each(Object.entries(statusLaws))('%s is checked to be one of its defined statuses', async (place, law) => {
+  it.each(Object.entries(statusLaws))('A check constraint limits %s to its defined statuses', async (place, law) => {
     expect((await findCheckedStatuses(placeOf(place))).sort()).toEqual([...law.statuses].sort());
   });
 });

@@ -31,7 +31,7 @@ describe('Virtual account numbers', () => {
 });
 
 describe('Paying', () => {
-  test('Paying the right amount completes the request and sends payment.succeeded in its real shape, at once', async () => {
+  test('Paying the right amount completes a request and sends payment.succeeded in the real format', async () => {
     const { reference, paymentCode, providerPaymentRequestId } = await issue();
     const paid = await sandbox.pay(paymentCode);
     expect(paid).toMatchObject({ status: 200, body: { amount: 15_000, payment_request_status: 'SUCCEEDED' } });
@@ -93,7 +93,7 @@ describe('Paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'FAILED', failure_code: 'DECLINED_BY_ISSUER' });
   });
 
-  test('An instrument expires by itself and sends payment_method.expired', async () => {
+  test('An instrument expires at its deadline and sends payment_method.expired', async () => {
     const { reference, paymentCode } = await issue({ expiresAt: new Date(Date.now() + 3_000) });
     expect(await recordOf(reference)).toMatchObject({ status: 'PENDING' });
     const [callback] = await sandbox.receiver.waitFor(reference);
@@ -105,7 +105,7 @@ describe('Paying', () => {
     expect(await recordOf(reference)).toMatchObject({ status: 'EXPIRED', payments: [{ amount: 15_000 }] });
   });
 
-  test('A pending payment completes nothing until it is settled, even after the request has expired', async () => {
+  test('A pending payment completes its request once settled, even after the request has expired', async () => {
     const { reference, paymentCode } = await issue();
     const { body: pending } = await sandbox.post('/sandbox/pay', { payment_code: paymentCode, status: 'PENDING' });
     expect(pending).toMatchObject({ status: 'PENDING', payment_request_status: 'PENDING' });
@@ -152,7 +152,7 @@ describe('Faults', () => {
     expect((await sandbox.setFaults({ weather: true })).status).toBe(400);
   });
 
-  test('A listing lag delays payments that their request reports as paid', async () => {
+  test('A listing lag hides payments of a request that is already paid', async () => {
     await sandbox.setFaults({ listing: { lag_ms: 3_600_000 } });
     const { reference, paymentCode } = await issue();
     await sandbox.pay(paymentCode);
@@ -180,7 +180,7 @@ describe('Faults', () => {
     expect(await recordOf(dropped.reference)).toMatchObject({ status: 'SUCCEEDED' });
   });
 
-  test('A forged callback precedes each real one, once, with another status, amount or token', async () => {
+  test('Each real callback can come with one forged callback of another status, amount or token', async () => {
     const said = async (forge: 'status' | 'amount' | 'token') => {
       await sandbox.setFaults({ callbacks: { forge } });
       const { reference, paymentCode } = await issue();
@@ -203,7 +203,7 @@ describe('Faults', () => {
     await sandbox.setFaults({});
   });
 
-  test('A request delay delays the response, not the effect', async () => {
+  test('A request delay delays the response, and the request still takes effect', async () => {
     await sandbox.setFaults({ requests: { delay_ms: 400 } });
     const request = buildTransferRequest();
     const asked = performance.now();
@@ -213,7 +213,7 @@ describe('Faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).not.toBeNull();
   });
 
-  test('A limit returns 429 with Retry-After and has no effect', async () => {
+  test('A rate-limited request gets a 429 with Retry-After and has no effect', async () => {
     await sandbox.setFaults({ requests: { limit_rate: 1, retry_after_seconds: 9 } });
     const request = buildTransferRequest();
     await expect(sandbox.gateway.requestTransfer(request)).rejects.toMatchObject({ neverSent: true, restMs: 9_000 });
@@ -221,7 +221,7 @@ describe('Faults', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
   });
 
-  test('A transfer is listed late, but sent once', async () => {
+  test('A listing lag hides a transfer that was already requested', async () => {
     await sandbox.setFaults({ listing: { lag_ms: 60_000 } });
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
@@ -246,7 +246,7 @@ describe('Faults', () => {
     expect(amounts).not.toEqual(amounts.toSorted((left, right) => left - right));
   });
 
-  test('An injected error has no effect; a hang has an effect if configured', async () => {
+  test('A request with an injected error has no effect; one that hangs has an effect only if configured', async () => {
     await sandbox.setFaults({ requests: { error_rate: 1 } });
     const failing = buildInstrumentRequest();
     await expect(sandbox.gateway.requestInstrument(failing)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -267,7 +267,7 @@ describe('Faults', () => {
 });
 
 describe('Webhooks of a partner', () => {
-  test('Every webhook is stored with its headers and bytes', async () => {
+  test('The sandbox stores every partner webhook with its headers and bytes', async () => {
     const text = '{"type": "payment.succeeded",  "data": {"note": "spaces kept"}}';
     await fetch(`${sandbox.url}/sandbox/webhooks`, {
       method: 'POST',
@@ -297,7 +297,7 @@ describe('The sandbox page', () => {
     expect((await page('/?code=123')).status).toBe(404);
   });
 
-  test('A checkout URL opens its payment, and a person pays it there', async () => {
+  test('A checkout URL shows its payment, which can be paid there', async () => {
     const { reference, paymentCode } = await issue({ method: 'ewallet', channelCode: 'DANA' });
     const path = new URL(paymentCode).pathname;
     expect((await page(path)).html).toContain('Rp 15.000');
@@ -306,7 +306,7 @@ describe('The sandbox page', () => {
     expect((await page(path)).html).toContain('Back to the merchant');
   });
 
-  test('The sandbox page shows the QR as an image and can decline', async () => {
+  test('The checkout page shows a QR code as an image and can decline its payment', async () => {
     const { reference, providerPaymentRequestId } = await issue({ method: 'qris', channelCode: 'QRIS' });
     const path = `/checkout/${providerPaymentRequestId}`;
     expect((await page(path)).html).toContain('<img src="data:image/svg+xml;base64,');
@@ -315,7 +315,7 @@ describe('The sandbox page', () => {
     expect((await submit(path, { action: 'pay', amount: 'much' })).status).toBe(400);
   });
 
-  test('The sandbox page shows each item’s purpose and bank, and the number of items not shown', async () => {
+  test('The sandbox page shows each item’s purpose and bank, and the number of hidden items', async () => {
     await Promise.all(Array.from({ length: 51 }, () => issue({ description: 'INV-2026-0042' })));
     const ofBank = { method: 'virtual_account', channelCode: 'BRI', amount: null } as const;
     await sandbox.gateway.requestReusable({ ...ofBank, reference: newId(), description: 'customer-17' });
@@ -327,13 +327,13 @@ describe('The sandbox page', () => {
     expect(html).toMatch(/\d+ older ones are not shown/);
   });
 
-  test('An e-wallet payment expires at the requested time', async () => {
+  test('An e-wallet payment has the requested expiry time', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { reference } = await issue({ method: 'ewallet', channelCode: 'DANA', expiresAt });
     expect(await recordOf(reference)).toMatchObject({ expires_at: expiresAt.toISOString() });
   });
 
-  test('The sandbox page advances the clock and sets faults by hand', async () => {
+  test('The sandbox page can advance the clock and set faults', async () => {
     const { reference } = await issue();
     expect((await submit('/controls/clock', { seconds: '0' })).status).toBe(400);
     expect((await submit('/controls/clock', { seconds: '604800' })).status).toBe(303);
@@ -359,7 +359,7 @@ describe('The sandbox page', () => {
     expect(await faults()).toMatchObject({ callbacks: { copies: 1, shuffle: false }, listing: { lag_ms: 0 } });
   });
 
-  test('The sandbox page escapes foreign text', async () => {
+  test('The sandbox page escapes HTML in descriptions', async () => {
     const { providerPaymentRequestId } = await issue({ description: '<script>alert(1)</script>' });
     const { html } = await page(`/checkout/${providerPaymentRequestId}`);
     expect(html).not.toContain('<script>');

@@ -28,7 +28,7 @@ async function buildPaid(channelCode = 'DANA', amount = '2000000.0000'): Promise
 const requestOf = (refundOf: string, amount: string): RefundRequest => ({ reference: newId(), refundOf, amount });
 const find = ({ reference, refundOf }: RefundRequest) => sandbox.gateway.findTransfer(reference, { refundOf });
 
-test('A refund succeeds within a second, is listed among those of its payment, and sends a callback', async () => {
+test('A refund succeeds, is listed under its payment, and sends a callback', async () => {
   const request = requestOf(await buildPaid(), '25000.0000');
   expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
     outcome: 'accepted',
@@ -51,13 +51,15 @@ test('A refund succeeds within a second, is listed among those of its payment, a
   expect(await sandbox.gateway.findTransfer(newId(), { refundOf: request.refundOf })).toBeNull();
 });
 
-test('A repeated refund request under one key is one refund, and another body leaves the outcome unknown', async () => {
+test('A repeated refund request creates one refund, and one with another body has an unknown outcome', async () => {
   const request = requestOf(await buildPaid(), '25000.0000');
   await sandbox.gateway.requestTransfer(request);
   await sandbox.gateway.requestTransfer(request);
   await expect(sandbox.gateway.requestTransfer({ ...request, amount: '26000.0000' })).rejects.toMatchObject({
     code: 'PROVIDER_UNKNOWN',
   });
+  const { body } = await sandbox.get(`/sandbox/records?reference_id=${request.reference}`);
+  expect(body).toMatchObject({ refunds: [{ amount: 25_000 }] });
 });
 
 test.each([
@@ -78,7 +80,7 @@ test('A partial refund of a LinkAja payment is refused, and so is one of a virtu
   expect(await sandbox.gateway.requestTransfer(refund)).toMatchObject({ code: 'REFUND_NOT_SUPPORTED' });
 });
 
-test('A refund of 999999 is accepted, then fails; a refund of 131313 stays accepted until settled by hand', async () => {
+test('A refund of 999999 is accepted, then fails; one of 131313 stays accepted until settled by hand', async () => {
   const refundOf = await buildPaid();
   const failing = requestOf(refundOf, '999999.0000');
   await sandbox.gateway.requestTransfer(failing);
@@ -93,7 +95,7 @@ test('A refund of 999999 is accepted, then fails; a refund of 131313 stays accep
 });
 
 itInFull(
-  'A refund of 900003 is carried out and never answered; a refund of 900004 is neither carried out nor answered',
+  'A refund of 900003 takes effect without a response; a refund of 900004 has no effect and no response',
   async () => {
     const refundOf = await buildPaid();
     for (const [amount, state] of [
@@ -129,7 +131,7 @@ test('Refunds reduce the balance and are listed in the provider’s records', as
   );
 });
 
-test('Moving the clock forward completes a late refund, including its second step', () => {
+test('Advancing the clock completes a late refund, including its second step', () => {
   const directory = mkdtempSync(join(tmpdir(), 'sandbox-'));
   const store = openStore(directory);
   const hour = 3_600_000;
@@ -172,7 +174,7 @@ test('Moving the clock forward completes a late refund, including its second ste
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('A refund that waits for a person is on the page and can be completed there', async () => {
+test('A refund that waits for an operator is on the sandbox page and can be settled there', async () => {
   const request = requestOf(await buildPaid(), '131313.0000');
   await sandbox.gateway.requestTransfer(request);
   const list = await (await fetch(`${sandbox.url}/`)).text();

@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('The sandbox as a process', () => {
-  test('The sandbox’s data survives kill -9, with idempotency keys and faults, and a pending transfer continues', async () => {
+  test('The sandbox’s data, keys and faults survive kill -9, and a pending transfer continues', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const transfer = buildTransferRequest({ accountNumber: '0000131313' });
@@ -90,7 +90,7 @@ describe('The sandbox as a process', () => {
     );
   });
 
-  itInFull('Unanswered callbacks are sent again within ten seconds of the sandbox’s next start', async () => {
+  itInFull('A failed callback is resent once within ten seconds of the sandbox’s next start', async () => {
     const gateway = gatewayOf();
     const request = buildInstrumentRequest();
     const issued = await gateway.requestInstrument(request);
@@ -120,7 +120,7 @@ describe('The sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(before + 1);
   });
 
-  itInFull('An unanswered callback is resent at growing intervals until it gets a 2xx', async () => {
+  itInFull('A callback is resent until it gets a 2xx, and not afterwards', async () => {
     const gateway = gatewayOf();
     const request = buildTransferRequest();
     receiver.answerWith(503, 503, 204);
@@ -130,7 +130,7 @@ describe('The sandbox as a process', () => {
     expect(receiver.of(request.reference)).toHaveLength(3);
   });
 
-  test('The sandbox exits on SIGTERM and when its parent exits', async () => {
+  test('The sandbox exits on SIGTERM and when its parent disconnects', async () => {
     expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
     await start();
     const exited = once(child, 'exit');

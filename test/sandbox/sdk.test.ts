@@ -45,7 +45,7 @@ const errorOf = async (call: Promise<unknown>) =>
   );
 
 describe('The sandbox through the official SDK', () => {
-  test('A payment request is created, read by its id and listed by its reference', async () => {
+  test('A sandbox payment request is created, read by its id and listed by its reference', async () => {
     const reference = newId();
     const created = await sdk.requests.createPaymentRequest({ data: virtualAccount(reference) });
     expect(created).toMatchObject({
@@ -63,7 +63,7 @@ describe('The sandbox through the official SDK', () => {
     expect(list).toEqual({ data: [created], hasMore: false });
   });
 
-  test('A payment method is found by its id and by its own reference', async () => {
+  test('A sandbox payment method is found by its id and by its own reference', async () => {
     const reference = newId();
     const { paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(reference, 'BRI') });
     const method = await sdk.methods.getPaymentMethodByID({ paymentMethodId: paymentMethod.id });
@@ -111,7 +111,7 @@ describe('The sandbox through the official SDK', () => {
     expect((await sdk.requests.getAllPaymentRequests({ referenceId: [idempotencyKey] })).data).toHaveLength(1);
   });
 
-  test('Payments are separate objects under the payment method, read in pages', async () => {
+  test('Payments are separate objects under the payment method, listed in pages', async () => {
     const { id, paymentMethod } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     for (const amount of [15_000, 1_000, 15_000]) await sandbox.pay(id, amount);
     const all: { data?: object[]; has_more?: boolean } = await sdk.methods.getPaymentsByPaymentMethodId({
@@ -135,7 +135,7 @@ describe('The sandbox through the official SDK', () => {
     expect(again).toEqual({ status: 400, errorCode: 'INACTIVE_PAYMENT_METHOD' });
   });
 
-  test('A payout is created once per key, read by id and by reference, and cancelled while accepted', async () => {
+  test('A sandbox payout is created once per key, found by id and reference, and can be cancelled', async () => {
     const referenceId = newId();
     const data = {
       referenceId,
@@ -156,14 +156,14 @@ describe('The sandbox through the official SDK', () => {
     expect((await errorOf(sdk.payouts.cancelPayout({ id: created.id }))).status).toBe(400);
   });
 
-  test('The balance grows with payments and falls with transfers', async () => {
+  test('The sandbox’s balance grows with payments', async () => {
     const before = (await sdk.balance.getBalance({ accountType: 'CASH', currency: 'IDR' })).balance;
     const { id } = await sdk.requests.createPaymentRequest({ data: virtualAccount(newId()) });
     await sandbox.pay(id);
     expect((await sdk.balance.getBalance()).balance).toBe(before + 15_000);
   });
 
-  test('Unknown ids return 404, a wrong key 401, and a malformed body 400', async () => {
+  test('The sandbox returns 404 for unknown ids, 401 for a wrong key and 400 for a malformed body', async () => {
     const unknown = await errorOf(sdk.requests.getPaymentRequestByID({ paymentRequestId: 'pr-none' }));
     expect(unknown).toEqual({ status: 404, errorCode: 'DATA_NOT_FOUND' });
     expect((await errorOf(sdk.payouts.getPayoutById({ id: 'disb-none' }))).status).toBe(404);

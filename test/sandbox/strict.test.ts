@@ -55,7 +55,7 @@ describe('A payout', () => {
     expect(records.body.transfers).toEqual([]);
   });
 
-  test('A sandbox payout at the limits is accepted: names of one and a hundred characters, the smallest and the largest amount', async () => {
+  test('A sandbox payout at the limits of name length and amount is accepted', async () => {
     for (const name of ['x', 'x'.repeat(100)]) {
       for (const amount of [10_000, 250_000_000]) {
         expect((await sendPayout(payoutBody({ amount }, { account_holder_name: name }))).status).toBe(200);
@@ -82,7 +82,7 @@ describe('A payout', () => {
     expect(wallets.every(({ channelCategory }) => channelCategory === 'EWALLET')).toBe(true);
   });
 
-  test('A sandbox payout is on the page, where a person can complete it', async () => {
+  test('A sandbox payout that waits for an operator is on the sandbox page and can be settled there', async () => {
     const { body } = await sendPayout(
       payoutBody({}, { account_number: '0001000131313', account_holder_name: '<b>Siti' }),
     );
@@ -110,7 +110,7 @@ describe('A payout', () => {
 });
 
 describe('A payment request', () => {
-  test('A payment request for a virtual account needs Latin letters, and BCA accepts at most 60,000,000 at once', async () => {
+  test('A virtual account needs a name in Latin letters, and one of BCA accepts at most 60,000,000', async () => {
     const refused = { outcome: 'refused' };
     const ask = (channelCode: string, amount: string, name = 'Siti Rahmawati') =>
       sandbox.gateway.requestInstrument(buildInstrumentRequest({ channelCode, amount, customer: { name } }));
@@ -155,12 +155,12 @@ describe('A payment request', () => {
     ['with a phone that begins with 0', wallet('DANA', { success_return_url: back, mobile_number: '081234567890' })],
     ['with an unknown field', wallet('DANA', { success_return_url: back }, { note: 'x' })],
     ['with an unknown property', wallet('DANA', { success_return_url: back, email: 'a@example.org' })],
-  ])('A payment request %s is refused', async (_, body) => {
+  ])('A sandbox e-wallet request %s is refused', async (_, body) => {
     const answer = await call('POST', '/payment_requests', body, { 'idempotency-key': newId() });
     expect(answer).toMatchObject({ status: 400, body: { error_code: 'API_VALIDATION_ERROR' } });
   });
 
-  test('A payment request is paid by the SDK’s simulation of a payment method', async () => {
+  test('The SDK’s payment simulation pays a sandbox payment request', async () => {
     const answer = await sandbox.gateway.requestInstrument(buildInstrumentRequest());
     if (answer.outcome !== 'accepted') throw new Error('refused');
     const methods = new PaymentMethod({ secretKey, xenditURL: sandbox.url });
@@ -174,7 +174,7 @@ describe('A payment request', () => {
 describe('The clock', () => {
   const advance = (seconds: number) => call('POST', '/sandbox/clock/advance', { seconds });
 
-  test('Moving the sandbox clock past a deadline expires the open request and sends its callback', async () => {
+  test('Advancing the sandbox clock past a deadline expires the open request, and no later one', async () => {
     const request = buildInstrumentRequest();
     await sandbox.gateway.requestInstrument(request);
     expect((await advance(3_000)).body).toMatchObject({ seconds: 3_000, not_moved: expect.any(String) });
@@ -186,7 +186,7 @@ describe('The clock', () => {
     expect((await sandbox.gateway.findInstrument(later.reference))?.status).toBe('waiting');
   });
 
-  test('Moving the sandbox clock forward triggers a later reversal and a delayed callback', async () => {
+  test('Advancing the sandbox clock triggers a later reversal and a delayed callback', async () => {
     await sandbox.setFaults({ callbacks: { delay_ms: 3_600_000 } });
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);

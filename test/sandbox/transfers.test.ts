@@ -20,7 +20,7 @@ async function anotherEnds(): Promise<void> {
 const eventsOf = (reference: string) => sandbox.receiver.of(reference).map(({ body }) => body.event);
 
 describe('Transfers to magic account numbers, by their last six digits', () => {
-  test('A transfer to any other number succeeds at once', async () => {
+  test('A transfer to an ordinary account number succeeds within seconds', async () => {
     const request = buildTransferRequest();
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
       outcome: 'accepted',
@@ -36,7 +36,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('A transfer to 121212 is refused with INVALID_DESTINATION and leaves nothing', async () => {
+  test('A transfer to …121212 is refused with INVALID_DESTINATION and leaves no record', async () => {
     const request = buildTransferRequest({ accountNumber: '4321121212' });
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({
       outcome: 'refused',
@@ -48,7 +48,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
   test.each([
     ['999999', 'REJECTED_BY_CHANNEL'],
     ['123456', 'TEMPORARY_TRANSFER_ERROR'],
-  ])('A transfer to %s is accepted, then fails with %s', async (digits, failureCode) => {
+  ])('A transfer to …%s is accepted, then fails with %s', async (digits, failureCode) => {
     const request = buildTransferRequest({ accountNumber: `0000${digits}` });
     expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
     const [callback] = await sandbox.receiver.waitFor(request.reference);
@@ -56,7 +56,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'failed', failureCode });
   });
 
-  test('A transfer to 131313 stays accepted until it is settled by hand', async () => {
+  test('A transfer to …131313 stays accepted until it is settled by hand', async () => {
     const request = buildTransferRequest({ accountNumber: '0000131313' });
     await sandbox.gateway.requestTransfer(request);
     await anotherEnds();
@@ -67,7 +67,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  itInFull('A transfer to 654321 succeeds and is reversed three seconds later', async () => {
+  itInFull('A transfer to …654321 succeeds and is then reversed', async () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
@@ -77,7 +77,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'reversed' });
   });
 
-  test('A transfer to 900003 is carried out once and never answered', async () => {
+  test('A transfer to …900003 takes effect once and gets no response', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900003' });
     for (const attempt of [sandbox.hurried.requestTransfer(request), sandbox.hurried.requestTransfer(request)]) {
       await expect(attempt).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
@@ -86,27 +86,24 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
     expect(await sandbox.gateway.findTransfer(request.reference)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('A transfer to 900004 is neither carried out nor answered', async () => {
+  test('A transfer to …900004 has no effect and gets no response', async () => {
     const request = buildTransferRequest({ accountNumber: '0000900004' });
     await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
     expect(await sandbox.gateway.findTransfer(request.reference)).toBeNull();
     expect(await recordsOf(request.reference)).toEqual([]);
   });
 
-  itInFull(
-    'The first request for 900005 under a key is neither carried out nor answered; the second succeeds',
-    async () => {
-      const request = buildTransferRequest({ accountNumber: '0000900005' });
-      await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
-      expect(await recordsOf(request.reference)).toEqual([]);
-      for (let time = 0; time < 2; time += 1) {
-        expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
-      }
-      expect(await recordsOf(request.reference)).toHaveLength(1);
-    },
-  );
+  itInFull('The first transfer to …900005 under a key has no effect and no response; the second succeeds', async () => {
+    const request = buildTransferRequest({ accountNumber: '0000900005' });
+    await expect(sandbox.hurried.requestTransfer(request)).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
+    expect(await recordsOf(request.reference)).toEqual([]);
+    for (let time = 0; time < 2; time += 1) {
+      expect(await sandbox.gateway.requestTransfer(request)).toMatchObject({ outcome: 'accepted' });
+    }
+    expect(await recordsOf(request.reference)).toHaveLength(1);
+  });
 
-  test('A repeated key with another body never creates a transfer', async () => {
+  test('An idempotency key reused with another body creates no second transfer', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await expect(sandbox.gateway.requestTransfer({ ...request, amount: '25001' })).rejects.toMatchObject({
@@ -117,7 +114,7 @@ describe('Transfers to magic account numbers, by their last six digits', () => {
 });
 
 describe('Settling by hand', () => {
-  test('Settling by hand works in every state and sends a callback, so contradictions can be tested', async () => {
+  test('A final transfer can be settled again by hand, with a callback each time, to test contradictions', async () => {
     const request = buildTransferRequest();
     await sandbox.gateway.requestTransfer(request);
     await sandbox.receiver.waitFor(request.reference);
@@ -138,7 +135,7 @@ describe('Settling by hand', () => {
     expect(eventsOf(request.reference)).toEqual(['payout.succeeded', 'payout.failed', 'payout.succeeded']);
   });
 
-  test('Settling by hand replaces the transfer’s planned outcome, and rejects unknown references', async () => {
+  test('Settling by hand replaces a transfer’s planned outcome, and an unknown reference returns 404', async () => {
     const request = buildTransferRequest({ accountNumber: '0000654321' });
     await sandbox.gateway.requestTransfer(request);
     await sandbox.post('/sandbox/payouts/settle', { reference_id: request.reference, status: 'FAILED' });

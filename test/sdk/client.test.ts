@@ -27,7 +27,7 @@ async function refusedWith(call: Promise<unknown>): Promise<PartnerApiError> {
 }
 
 describe('The partner client', () => {
-  it('The partner client signs the bytes it sends, for a read none, under the given address', async () => {
+  it('The partner client signs the bytes that it sends (none for a read), and keeps the path of baseUrl', async () => {
     await using peer = await openPeer([done]);
     const client = connect(`${peer.url}/amanah/`);
     await client.payments.create({ method: 'qris', amount: '50000', customer_name: 'Siti Nurhaliza 🌸' });
@@ -48,7 +48,7 @@ describe('The partner client', () => {
     });
   });
 
-  it('The partner client signs time, method, path with query, key and body too, afresh for each attempt', async () => {
+  it('The partner client’s v2 signature covers time, method, path, query, key and body of every attempt', async () => {
     await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
     await connect(peer.url).payouts.create(payout, { idempotencyKey });
     await connect(`${peer.url}/amanah/`).payments.list({ external_ref: 'a b&c' });
@@ -61,13 +61,13 @@ describe('The partner client', () => {
     }
   });
 
-  it('The partner client does not retry a key’s rotation, which is answered only once', async () => {
+  it('The partner client does not retry a key rotation, because the API returns the new key only once', async () => {
     await using peer = await openPeer(['reset', done]);
     await expect(connect(peer.url).keys.rotate()).rejects.toThrow();
     expect(peer.requests).toHaveLength(1);
   });
 
-  it('The partner client uses a later second when retrying a call without a key, as a signature is accepted once', async () => {
+  it('The partner client signs unkeyed calls in different seconds, because a signature is accepted once', async () => {
     await using peer = await openPeer([refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), done]);
     const client = connect(peer.url);
     await client.payments.cancel('019bba56-a840-7c3e-9a51-3f1d0c8e7b24');
@@ -91,7 +91,7 @@ describe('The partner client', () => {
     ['silence', 'silence'],
   ];
   it.each(casesOf(failures, ([, action], index) => index % 2 === 0 || action === 'silence'))(
-    'The partner client retries after %s: the same bytes under the same key',
+    'The partner client retries after %s with the same bytes and the same idempotency key',
     async (_, action) => {
       await using peer = await openPeer([action, done]);
       const made = connect(peer.url, { timeoutMs: action === 'silence' ? 1_500 : 20_000 }).payouts.create(payout, {
@@ -122,7 +122,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(codes.length);
   });
 
-  it('The partner client says what may be wrong when something other than the API answers', async () => {
+  it('The partner client suggests checking baseUrl when something other than the API responds', async () => {
     const moved: Action = { status: 301, headers: { location: 'https://pay.example.org/' } };
     await using peer = await openPeer([moved, { status: 404, body: '<h1>Not Found</h1>' }]);
     const answers = [await refusedWith(connect(peer.url).balance()), await refusedWith(connect(peer.url).balance())];
@@ -133,7 +133,7 @@ describe('The partner client', () => {
     expect(answers.map(({ code }) => code)).toEqual(['UNREADABLE', 'UNREADABLE']);
   });
 
-  it('The partner client gives up after a number of attempts, with the reason and the key to continue under', async () => {
+  it('The partner client fails after its last attempt with the reason and the key for a later retry', async () => {
     const nobody = `http://127.0.0.1:${await findFreePort()}`;
     await expect(connect(nobody, { attempts: 2 }).payouts.create(payout, { idempotencyKey })).rejects.toMatchObject({
       name: 'NoAnswerError',
@@ -156,17 +156,14 @@ describe('The partner client', () => {
     [false, 'a reset and a decision', ['reset', refusal(422, 'FUNDS_LIMIT_EXCEEDED')]],
     [false, 'the provider’s refusal', [refusal(502, 'PROVIDER_REFUSED')]],
     [false, 'a 429 alone', [refusal(429, 'REQUEST_RATE_LIMITED')]],
-  ])(
-    'The partner client reports whether a payout may have been made (%s) after %s',
-    async (isIndeterminate, _, calls) => {
-      await using peer = await openPeer(calls);
-      const made = connect(peer.url, { attempts: calls.length }).payouts.create(payout, { idempotencyKey });
-      expect(await refusedWith(made)).toMatchObject({ isIndeterminate, idempotencyKey });
-      expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
-    },
-  );
+  ])('The partner client reports isIndeterminate = %s for a payout after %s', async (isIndeterminate, _, calls) => {
+    await using peer = await openPeer(calls);
+    const made = connect(peer.url, { attempts: calls.length }).payouts.create(payout, { idempotencyKey });
+    expect(await refusedWith(made)).toMatchObject({ isIndeterminate, idempotencyKey });
+    expect((await refusedWith(connect(peer.url, { attempts: 1 }).balance())).isIndeterminate).toBe(false);
+  });
 
-  it('The partner client treats a refused refund as not created, whatever happened to an earlier attempt, and types the rest', async () => {
+  it('The partner client treats a refused refund as not created, even after an unanswered attempt', async () => {
     const left = { paid: '50000.0000', refunded: '40000.0000', remaining: '10000.0000' };
     const refusals = [refusal(409, 'PAYMENT_NOT_PAID'), refusal(422, 'FUNDS_REFUND_EXCEEDED', {}, left)];
     await using peer = await openPeer(refusals.flatMap((decided): Action[] => ['reset', decided]));
@@ -178,7 +175,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(4);
   });
 
-  it('The partner client waits as long as the API asks, but no longer than a minute', async () => {
+  it('The partner client waits for Retry-After, and fails at once if that is too long', async () => {
     await using peer = await openPeer([
       refusal(429, 'REQUEST_RATE_LIMITED', { 'retry-after': '1' }),
       done,
@@ -192,7 +189,7 @@ describe('The partner client', () => {
     expect(peer.requests).toHaveLength(3);
   });
 
-  it('The partner client stops when its caller aborts, while waiting for an answer and between attempts', async () => {
+  it('The partner client stops when its caller aborts, during an attempt and between attempts', async () => {
     for (const action of ['silence', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '30' })] as const) {
       await using peer = await openPeer([action]);
       const caller = new AbortController();
@@ -209,7 +206,7 @@ describe('The partner client', () => {
     }
   });
 
-  it('The partner client sends nothing that cannot be valid', async () => {
+  it('The partner client rejects invalid options, keys and ids without sending a request', async () => {
     await using peer = await openPeer([done]);
     const client = connect(peer.url);
     expect(() => connect('pay.example.org')).toThrow('baseUrl is the address of the API');
@@ -227,7 +224,7 @@ describe('The partner client', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  it('The partner client reads page after page, and stops after the last', async () => {
+  it('The partner client iterates over all pages and stops after the last', async () => {
     const page = (ids: string[], next?: string): Action => ({
       status: 200,
       body: { data: { items: ids.map((each) => ({ id: each })), page: 1, limit: 2, total: 4, next } },

@@ -39,7 +39,7 @@ const swapped = honest.order.map(({ turn_number }, index) => ({
 }));
 
 describe('verifyDraw', () => {
-  it('verifyDraw accepts every draw of the service, in whatever order its rows arrive', async () => {
+  it('verifyDraw accepts every draw of the service, in any order of its rows', async () => {
     const members = fc.uniqueArray(fc.uuid(), { minLength: 2, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(members, fc.stringMatching(/^[0-9a-f]{64}$/), async (all, drawnBy) => {
@@ -52,7 +52,7 @@ describe('verifyDraw', () => {
     );
   });
 
-  it('verifyDraw accepts a draw with a value of every member, but only with the original values', async () => {
+  it('verifyDraw accepts a draw with one value per member, and rejects missing or changed values', async () => {
     const draw = drawWith(given);
     const [first, second] = draw.entropy as [
       { account_id: string; value: string },
@@ -75,8 +75,8 @@ describe('verifyDraw', () => {
 
   const other = drawOf(accounts, 'ab'.repeat(32));
   const refused: [string, Draw, string][] = [
-    ['was made by another seed, committed to afterwards', other, 'not the one you noted'],
-    ['was made by another seed', { ...other, commitment }, 'does not match the commitment'],
+    ['was made from another seed under a later commitment', other, 'not the one you noted'],
+    ['was made from another seed', { ...other, commitment }, 'does not match the commitment'],
     ['swaps two members', { ...honest, order: swapped }, 'does not follow from the seed'],
     ['omits its first member', { ...honest, order: honest.order.slice(1) }, 'not numbered from 1'],
     ['gives one member two turns', { ...honest, order: twice() }, 'does not follow from the seed'],
@@ -88,7 +88,7 @@ describe('verifyDraw', () => {
     await expect(verifying).rejects.toMatchObject({ name: 'DrawError', message: expect.stringContaining(reason) });
   });
 
-  it('verifyDraw decides and explains like the example page, which also generates values', async () => {
+  it('The example page returns the same results and messages as verifyDraw, and generates values', async () => {
     const page = readFileSync(join(root, 'examples', 'draw.html'), 'utf8');
     const [, rules = ''] = /<script id="rules">(.*?)<\/script>/s.exec(page) ?? [];
     const itself: Pick<typeof import('../../sdk/index.ts'), 'makeEntropy' | 'verifyDraw'> = new Function(

@@ -85,7 +85,7 @@ const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
 
 describe('amanah-listen', () => {
   itInFull(
-    'amanah-listen forwards the rest of a batch, each once and in order, when one was deleted and the API fails halfway',
+    'amanah-listen forwards each event of a batch once and in order, although one was deleted and the API fails',
     async () => {
       const { says } = run();
       await says('Listening.');
@@ -102,7 +102,7 @@ describe('amanah-listen', () => {
   );
 
   itInFull(
-    'amanah-listen waits as a 429 demands, from the start, and loses nothing',
+    'amanah-listen waits for Retry-After after a 429, and loses no event',
     async () => {
       failures.list = five(tooMany);
       const { says } = run();
@@ -120,7 +120,7 @@ describe('amanah-listen', () => {
     120_000,
   );
 
-  it('amanah-listen retries a refused delivery, with a message, gives it up after four tries, and keeps the order', async () => {
+  it('amanah-listen gives up a delivery after four refused attempts, prints each, and keeps the order', async () => {
     const { says, printed } = run();
     await says('Listening.');
     const [statuses, ids] = [[503, 404, 400, 500, 503], new Set<unknown>()];
@@ -142,7 +142,7 @@ describe('amanah-listen', () => {
   }, 120_000);
 
   itInFull(
-    'amanah-listen gives a delivery up after four tries when the receiver is down, and continues with the next',
+    'amanah-listen gives up a delivery after four attempts if the receiver is down, and continues with the next',
     async () => {
       const { says, printed } = run();
       await says('Listening.');
@@ -156,7 +156,7 @@ describe('amanah-listen', () => {
   );
 
   itInFull(
-    'amanah-listen exits when its key is refused',
+    'amanah-listen exits when its API key is refused',
     async () => {
       const { says, ended, printed } = run();
       await says('Listening.');
@@ -168,7 +168,7 @@ describe('amanah-listen', () => {
   );
 
   itInFull(
-    'amanah-listen explains its usage, and names a missing variable',
+    'amanah-listen prints its usage, and names a missing variable',
     async () => {
       const told = async (args: string[], api: { url: string; signingSecret: string }) => {
         const { ended, printed } = runListen(args, { apiKey: 'amk_x', ...api });

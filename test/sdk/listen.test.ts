@@ -75,7 +75,7 @@ describe('amanah-listen', () => {
     for (const row of items) expect(row).toMatchObject({ status: 'pending', attempts: 0 });
   }, 90_000);
 
-  it('amanah-listen forwards a named endpoint with a given secret, and reports an unreachable target', async () => {
+  it('amanah-listen forwards one endpoint’s events with a given secret, and reports a silent target', async () => {
     const { body } = await partner.send('post', '/webhook-endpoints', {
       url: 'http://127.0.0.1:9/other',
       events: ['payout.failed'],
@@ -104,13 +104,13 @@ describe('amanah-listen', () => {
       ['without a port', [], '--port is missing'],
       ['with an unknown option', ['--prot', '4000'], '--prot'],
     ]),
-  )('amanah-listen %s explains the mistake', async (_, args, sentence) => {
+  )('amanah-listen %s exits and names the mistake', async (_, args, sentence) => {
     const { ended, printed } = run(args);
     expect(await ended).toBe(1);
     expect(printed()).toContain(sentence);
   });
 
-  it('amanah-listen exits when its key may not manage webhooks', async () => {
+  it('amanah-listen exits when its API key lacks manage-webhooks', async () => {
     const { ended, printed } = run(
       ['--port', String(receiver.port)],
       await buildPartner(stack, { permissions: ['read-gateway'] }),

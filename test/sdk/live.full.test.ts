@@ -124,7 +124,7 @@ describe('The partner client against npm start', () => {
     expect(items.map(({ channel }) => channel ?? 'QRIS').sort()).toEqual(['BNI', 'DANA', 'OVO', 'QRIS']);
   });
 
-  it('The partner client cancels an open payment, and gets a 409 when it was paid first', async () => {
+  it('The partner client cancels an open payment, and gets a 409 for a paid one', async () => {
     const made = await client.payments.create({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
     expect(await client.payments.cancel(made.id)).toMatchObject({ id: made.id, status: 'expired', is_final: true });
     expect((await toldOf(made.id)).type).toBe('payment.expired');
@@ -150,7 +150,7 @@ describe('The partner client against npm start', () => {
     expect(Number(balance.balance) - Number((await client.balance()).balance)).toBe(20_000);
   });
 
-  it('The partner client receives the failure of a payout, with its code', async () => {
+  it('A partner receives a webhook with the failure code of a failed payout', async () => {
     const refused = { ...payout, bank_account_number: '1234999999' };
     const { id } = await client.payouts.create(refused, { idempotencyKey: freshKey() });
     const told = await toldOf(id);
@@ -169,7 +169,7 @@ describe('The partner client against npm start', () => {
     expect(banks.map(({ bank_code: code }) => code)).toContain('BCA');
   });
 
-  it('The partner client lists by page, and reads every page once, newest first', async () => {
+  it('The partner client lists one page, or iterates over all rows once, newest first', async () => {
     const made: string[] = [];
     for (let index = 0; index < 5; index += 1) {
       made.push((await client.payments.create({ method: 'qris', amount: '10000', external_ref: 'PAGE' })).id);
@@ -186,7 +186,7 @@ describe('The partner client against npm start', () => {
     expect(read).toEqual(made.toReversed());
   });
 
-  it('The partner client gets the first answer again under the same key, and a refusal for any other request under it', async () => {
+  it('The partner client gets the first response again under its key, and a refusal for another body', async () => {
     await using peer = await openPeer(['pass'], given.urls.api);
     const { payouts } = connect({ baseUrl: peer.url });
     const idempotencyKey = freshKey();
@@ -197,7 +197,7 @@ describe('The partner client against npm start', () => {
     await expect(another).rejects.toMatchObject({ code: 'REQUEST_IDEMPOTENCY_KEY_REUSED', idempotencyKey });
   });
 
-  it('The partner client pays out once despite a 503, a 429, and a connection reset before and after the payout was created', async () => {
+  it('The partner client pays out once despite a 503, a 429 and resets before and after the creation', async () => {
     const calls: Action[] = [
       { status: 503, headers: { 'retry-after': '0' } },
       { status: 429, headers: { 'retry-after': '0' } },
@@ -217,7 +217,7 @@ describe('The partner client against npm start', () => {
     expect((await client.payouts.list()).total).toBe(total + calls.length);
   });
 
-  it('The partner client types every refusal by its code', async () => {
+  it('The partner client reports the status, code and details of a refusal', async () => {
     const paying = (changes: object) =>
       client.payouts.create({ ...payout, ...changes }, { idempotencyKey: freshKey() });
     const collecting = (changes: object) => client.payments.create({ method: 'qris', amount: '10000', ...changes });
@@ -238,7 +238,7 @@ describe('The partner client against npm start', () => {
     }
   });
 
-  it('The partner client manages its own endpoints: secret, test, rotation, changes, replay', async () => {
+  it('The partner client manages webhook endpoints: secret, test, rotation, update, replay, deletion', async () => {
     const { webhookEndpoints, webhookDeliveries } = client;
     const url = `${given.urls.sandbox}/sandbox/webhooks`;
     const { id, secret } = await webhookEndpoints.create({ url, events: ['payout.failed'] });
@@ -266,7 +266,7 @@ describe('The partner client against npm start', () => {
     expect(await ids()).not.toContain(id);
   });
 
-  it('The partner client reads the statement of a day', async () => {
+  it('The partner client reads the settlement statement of a day', async () => {
     const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10);
     const { day, totals } = await client.settlement(today);
     expect([day, Number(totals.paid.amount) > 0]).toEqual([today, true]);

@@ -37,7 +37,7 @@ describe('The packed partner client', () => {
   const project = join(place, 'project');
   const names = 'createPartnerClient, verifyWebhook';
 
-  it('The packed client installs without anything else', () => {
+  it('The packed client installs without dependencies', () => {
     expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
       'amanah-partner',
     ]);

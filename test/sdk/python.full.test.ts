@@ -97,7 +97,7 @@ const names = readdirSync(join(client, 'tests'))
   }, 300_000);
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('The type checker finds nothing wrong with the Python client and its tests', () => {
+  it('The Python client and its tests pass the type checker', () => {
     const cwd = join(directory, 'client');
     cpSync(client, cwd, { recursive: true });
     writeFileSync(join(cwd, 'amanah_partner', 'models.py'), printPythonModels(document));

@@ -63,7 +63,7 @@ describe.each(senders)('The example for %s', (_, openSender, serve) => {
     failing = false;
   });
 
-  it('The example receiver verifies a webhook by the signed bytes', async () => {
+  it('The example receiver verifies a webhook’s signature over its raw bytes', async () => {
     expect(await send()).toBe(204);
     expect(taken).toEqual([{ id: 'msg-1', webhook: JSON.parse(body) }]);
   });
@@ -72,12 +72,12 @@ describe.each(senders)('The example for %s', (_, openSender, serve) => {
     ['has no signature', { 'webhook-signature': '' }, body],
     ['was altered', {}, body.replace('succeeded', 'failed')],
     ['is an hour old', { 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 3600) }, body],
-  ])('The example receiver answers 401 to a webhook that %s, and does not process it', async (__, changes, text) => {
+  ])('The example receiver returns 401 for a webhook that %s, and does not process it', async (__, changes, text) => {
     expect(await send(changes, text)).toBe(401);
     expect(taken).toEqual([]);
   });
 
-  it('The example receiver answers 500 if it could not process a webhook, so that it is sent again', async () => {
+  it('The example receiver returns 500 if it cannot process a webhook, so that it is retried', async () => {
     failing = true;
     expect(await send()).toBe(500);
   });

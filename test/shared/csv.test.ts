@@ -11,7 +11,7 @@ describe('CSV lines', () => {
     ['formulas behind quotes, which such a spreadsheet drops', ['a;"=1+1;b', '"=1'], `"a;'""=1+1;b","'""=1"`],
     ['amounts, which stay numbers', ['-5.0000', '0.0000', '-0'], '-5.0000,0.0000,-0'],
     ['a formula with delimiters', ['=A1,"x"'], `"'=A1,""x"""`],
-  ])('A line of CSV with %s is written as specified', (_, cells, expected) => {
+  ])('A CSV line encodes %s', (_, cells, expected) => {
     expect(csvLine(cells)).toBe(`${expected}\r\n`);
   });
 });

@@ -21,7 +21,7 @@ function heldRuns(options: Partial<GatherOptions<string, string>> = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('Gathered requests', () => {
-  it('Gathered requests run at once while none is in progress, and together once the previous run is complete', async () => {
+  it('Gathered requests run at once if none is in progress, and otherwise together after that run', async () => {
     const { ask, runs } = heldRuns({ underWay: 2 });
     const first = ask('a');
     await settled();
@@ -89,7 +89,7 @@ describe('Gathered requests', () => {
     expect(runs.map(({ questions }) => questions)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
   });
 
-  it('Gathered requests that exclude each other never share a run, never run at the same time, and delay no others', async () => {
+  it('Gathered requests that exclude each other never share a run or overlap, and delay no others', async () => {
     const { ask, runs } = heldRuns({ underWay: 2, most: 2, apart: (question) => [question.slice(0, 1)] });
     const answers = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'd1'].map((question) => ask(question));
     const sent = () => runs.map(({ questions }) => questions);
@@ -135,7 +135,7 @@ describe('Gathered requests', () => {
     expect(await ask(5)).toBe(5);
   });
 
-  it('Gathered requests are refused without effect when the queue is full and when they have waited too long', async () => {
+  it('Gathered requests are refused without effect if the queue is full or they wait too long', async () => {
     const { ask, runs } = heldRuns({ mostWaiting: 1, waitMs: 20 });
     const first = ask('first');
     await settled();
@@ -190,7 +190,7 @@ describe('Gathered requests', () => {
     expect(runs).toHaveLength(2 + alone.length);
   });
 
-  it('Gathered requests are never answered by a run with fewer or more answers than requests', async () => {
+  it('Gathered requests fail if their run returns the wrong number of results', async () => {
     const ask = createGathering<string, string>({
       run: async () => ['one', 'two'],
       isOfOne: () => false,

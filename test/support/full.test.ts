@@ -1,6 +1,6 @@
 import { currentIt } from './full.ts';
 
-it('A test in full sizes is given to the file that declares it, although one module serves all files', () => {
+it('itInFull registers a test in the file that declares it, although all files share its module', () => {
   const given: string[] = [];
   const ours = globalThis.it;
   const other = Object.assign((name: string) => void given.push(name), {

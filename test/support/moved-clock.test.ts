@@ -20,7 +20,7 @@ const teller = `
     console.log(JSON.stringify({ ...clocks, isDate: same.every(Boolean) }));
   });`;
 
-it('A process follows its file: its wall clock moves while it runs; the monotonic clock and given dates do not', async () => {
+it('A process follows its clock file: its wall clock moves, its monotonic clock and given dates do not', async () => {
   const file = join(directory, 'clock');
   const child = spawn(process.execPath, ['--input-type=module', '--eval', teller], {
     env: { ...process.env, ...followClock(file) },

@@ -21,18 +21,18 @@ it.each([
     'the circle has started since',
     [null, answer(400, 'members can only join a new saving circle; this one is active')],
   ],
-])('A user has joined a circle if %s', async (_, answers) => {
+])('A user counts as joined to a circle if %s', async (_, answers) => {
   expect(await joinBy(...answers)).toBe(true);
 });
 
 itInFull(
-  'A user’s membership is undecided without an answer, or if every attempt was refused before it was processed',
+  'The outcome of joining is unknown if no attempt was answered, or all were rejected before processing',
   async () => {
     expect(await joinBy(null, null, null, null)).toBe(false);
     expect(await joinBy(...Array.from({ length: 4 }, () => answer(401, 'The token has expired')))).toBe(false);
   },
 );
 
-it('A user who was refused has not joined, and the reason is returned', async () => {
+it('Joining a circle throws the reason of a refusal', async () => {
   await expect(joinBy(answer(400, 'the saving circle is full: it has 2 places'))).rejects.toThrow('it has 2 places');
 });

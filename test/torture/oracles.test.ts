@@ -508,7 +508,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'checks-are-empty',
-    'a check has a row',
+    'a ledger check finds a violation',
     ({ checks }) => {
       only(checks).violations = 1;
     },
@@ -520,7 +520,7 @@ const planted: [oracle: string, violation: string, plant: (facts: Facts) => void
   ],
   [
     'statuses-move-by-their-tables',
-    'a paid order is open again, as only the recorded transitions show',
+    'a paid order expires, as only the recorded transitions show',
     ({ transitions }) =>
       transitions.push({ ...only(transitions), place: 'payment_orders.status', from: 'PAID', to: 'EXPIRED' }),
   ],
@@ -781,7 +781,7 @@ it('No oracle reports a violation in a healthy run', () => {
   expect(judge(healthyFacts())).toEqual([]);
 });
 
-it('The oracle of money counts money that an operator refunded', () => {
+it('No oracle reports a violation if operators refunded money in suspense', () => {
   const facts = healthyFacts();
   only(facts.receipts.slice(1)).state = 'refunded';
   facts.decisions.push(decision({}));

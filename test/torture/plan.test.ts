@@ -6,7 +6,7 @@ const killed = ({ faults }: { faults: Fault[] }): Set<string> =>
   new Set(faults.flatMap((fault) => (fault.do === 'kill' ? fault.parts : [])));
 
 describe('Torture plans', () => {
-  it('A plan of two minutes from CI’s seed kills an API and a worker, and cuts a connection right after a commit', () => {
+  it('A two-minute plan from CI’s seed kills an API and a worker, and cuts a connection after a commit', () => {
     const plan = makePlan(399, 2);
     expect([...killed(plan)]).toEqual(
       expect.arrayContaining([expect.stringMatching(/^api/), expect.stringMatching(/^worker/)]),
@@ -39,7 +39,7 @@ describe('Torture plans', () => {
   );
 
   it.each([399, 641, 63, 44])(
-    'A plan from seed %d has time for a default covered by several guarantees, and for one that leaves members owing',
+    'A plan from seed %d has time for a default that guarantees cover, and for one that excludes the member',
     (seed) => {
       const { work, durationMs } = makePlan(seed, 1);
       const sure = work
@@ -64,7 +64,7 @@ describe('Torture plans', () => {
     },
   );
 
-  it('A plan refunds partners’ payments whole, in parts and too often, and donations by donors and by operators', () => {
+  it('Plans refund partners’ payments in full, in part and in excess, and donations by donors and operators', () => {
     const plans = [1, 2, 3, 399].map((seed) => makePlan(seed, 2).work);
     const refunds = plans.flat().flatMap((item) => (item.do === 'refund' ? [item] : []));
     const asked = refunds.map(({ paid, parts }) => parts.reduce<number>((sum, part) => sum + (part ?? 0), 0) - paid);
@@ -80,7 +80,7 @@ describe('Torture plans', () => {
     expect(new Set(takers)).toEqual(new Set(['donor', 'people', 'both']));
   });
 
-  it('A recorded plan is read back unchanged, and one with an unknown action is refused', () => {
+  it('A recorded plan is read back unchanged, and one with an invalid item is rejected', () => {
     const plan = makePlan(7, 1);
     expect(parsePlan(JSON.stringify(plan))).toEqual(plan);
     const [work] = plan.work;

@@ -28,13 +28,13 @@ async function decide(id: string): Promise<Decided[]> {
   return remembered;
 }
 
-it('One operator proposes, and another approves', async () => {
+it('A decision is proposed by one operator and approved by another', async () => {
   expect(await decide('w1')).toEqual([
     { decisionId: 'd-1', proposedBy: 'admin', approvals: [{ by: 'super', status: 200, told: 'carried_out' }] },
   ]);
 });
 
-it('Every second proposal comes from an approver, whose own approval is refused, and another approves', async () => {
+it('Every second decision is proposed by an approver, whose own approval is refused; another approves', async () => {
   expect(await decide('w2')).toEqual([
     {
       decisionId: 'd-1',

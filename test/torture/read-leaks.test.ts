@@ -31,7 +31,7 @@ const topology = {
 };
 const write = (text: string) => writeFileSync(topology.logFile('worker1'), text);
 
-it('Logs of ids and amounts leak nothing, and neither does a missing log', () => {
+it('A log of ids leaks nothing, and neither does a missing log', () => {
   write('{"level":30,"path":"/v1/partners/payouts","status":201,"request_id":"t1-w1-o-1"}\n');
   expect(readLeaks(topology, { cast, attempts })).toEqual([]);
 });
@@ -50,7 +50,7 @@ it.each([
   expect(readLeaks(topology, { cast, attempts })).toEqual([{ part: 'the log of worker1', what }]);
 });
 
-it('A history with a person’s name is found among other bytes, even across a chunk boundary', () => {
+it('A person’s name is found in a history among other bytes, even across a chunk boundary', () => {
   write('');
   const file = topology.temporalFiles[1] ?? '';
   const bytes = Buffer.alloc(64 * 1024 * 1024 + 1_000, 0xff);

@@ -12,11 +12,11 @@ it('The same seed and minutes give the same plan, and another seed gives another
   expect(plan.faults.length).toBeGreaterThan(10);
 });
 
-it('A plan survives being recorded', () => {
+it('A plan is unchanged after a JSON round trip', () => {
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
 });
 
-it('A finding that needs one fault and two actions is shrunk to them', async () => {
+it('A plan shrinks to the one fault and two actions that its finding needs', async () => {
   const needed = (candidate: Plan) => has(candidate.faults, 'f7') && has(candidate.work, 'w20', 'w90');
   const small = await shrinkPlan(plan, async (candidate) => needed(candidate), { isOver: never });
   expect(small.faults.map(({ id }) => id)).toEqual(['f7']);
@@ -24,12 +24,12 @@ it('A finding that needs one fault and two actions is shrunk to them', async () 
   expect(small.durationMs).toBeLessThanOrEqual(plan.durationMs);
 });
 
-it('A finding that needs no fault is shrunk to a plan without one', async () => {
+it('A plan shrinks to one without faults if its finding needs none', async () => {
   const small = await shrinkPlan(plan, async ({ work }) => has(work, 'w3'), { isOver: never });
   expect(small).toMatchObject({ faults: [], work: [{ id: 'w3' }] });
 });
 
-it('When time runs out, the result so far is kept', async () => {
+it('Shrinking returns the smallest plan so far when time runs out', async () => {
   let tried = 0;
   const shows = async ({ faults }: Plan) => {
     tried += 1;
@@ -40,7 +40,7 @@ it('When time runs out, the result so far is kept', async () => {
   expect(has(small.faults, 'f2')).toBe(true);
 });
 
-it('A long plan is first cut to the minute around the finding, and kept whole if that minute does not show it', async () => {
+it('A long plan is first cut to the time around its finding, and kept whole if that does not show it', async () => {
   const long = makePlan(11, 10);
   const late = long.work.find(({ at }) => at > 300_000);
   if (!late) throw new Error('a long plan has late work');

@@ -16,7 +16,7 @@ const ask = boundLocal({ metrics }, 'ask', (_: object) => {
 const run = (isLocal: boolean) => new MockActivityEnvironment({ isLocal }, quiet).run(ask, {});
 
 describe('Activities that wait for the provider within workflow tasks', () => {
-  it('Only a limited number of local activities wait for the provider at once; others are unlimited', async () => {
+  it('The number of concurrent local activities is limited; regular activities are not', async () => {
     const within = Array.from({ length: boundOfLocal }, () => run(true));
     await expect(run(true)).rejects.toMatchObject({ type: 'STEP_BUSY', nonRetryable: false });
     expect(await metrics.registry.metrics()).toContain('amanah_activity_deferrals_total{activity="ask"} 1');
@@ -27,7 +27,7 @@ describe('Activities that wait for the provider within workflow tasks', () => {
     expect(await run(true)).toBe('made');
   });
 
-  it('A local activity that fails returns its slot', async () => {
+  it('A local activity that fails releases its slot', async () => {
     const fail = boundLocal({ metrics }, 'fail', (_: object) => Promise.reject(new Error('no answer')));
     for (let time = 0; time <= boundOfLocal; time += 1) {
       await expect(new MockActivityEnvironment({ isLocal: true }, quiet).run(fail, {})).rejects.toThrow('no answer');

@@ -54,13 +54,13 @@ describe('The workflow bundle', () => {
     expect([...new Set(packages)].filter((name) => !allowed.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
-  it('The workflow bundle contains of our own files only workflows and pure facts, never an activity, an entity or a route', () => {
+  it('Of our files, the workflow bundle contains only workflows and pure facts, no activity, entity or route', () => {
     const mine = modules.filter((path) => /^(workflows|activities|src)\//.test(path));
     expect(mine).toContain('workflows/gateway-payment.ts');
     expect(mine.filter((path) => forbidden.test(path) || !ours.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('The workflow bundle keeps no state in module variables, because all workflows of a worker share its modules', () => {
+  it('The workflow bundle keeps no state in module variables, which all workflows of a worker share', () => {
     const mine = modules.filter((path) => /^(workflows|src)\/.*\.ts$/.test(path));
     const kept = mine.flatMap((path) =>
       readFileSync(join(root, path), 'utf8')
@@ -73,7 +73,7 @@ describe('The workflow bundle', () => {
     expect(kept).toEqual([]);
   });
 
-  it('The workflow bundle evaluates its modules once for each worker, and none again for each workflow', () => {
+  it('The workflow bundle evaluates each module once per worker, not once per workflow', () => {
     const { context, evaluated } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
     runInContext('__TEMPORAL__.preloadModules()', context);
     const shared = Object.keys(evaluated);
@@ -82,7 +82,7 @@ describe('The workflow bundle', () => {
     expect(Object.keys(evaluated)).toEqual(shared);
   });
 
-  it('The workflow bundle limits the cost of an error created only for its stack', () => {
+  it('The workflow bundle limits the stack of an error to two frames', () => {
     const { context } = evaluateBundle(readFileSync(testRun().workflowBundle, 'utf8'));
     runInContext('__TEMPORAL__.preloadModules()', context);
     const frames = (stack: string) => stack.split('\n').length - 1;
@@ -90,7 +90,7 @@ describe('The workflow bundle', () => {
     expect(frames(runInContext(deep, context))).toBe(2);
   });
 
-  it('The workflow bundle exports every workflow under the name that histories and schedules use', async () => {
+  it('The workflow bundle exports workflows under the names that histories and schedules use', async () => {
     const exported = await import('../../workflows/index.ts');
     expect(Object.keys(exported)).toEqual(
       expect.arrayContaining(['gatewayPayment', 'unmatchedReceipt', 'redeliverCallbacks', 'sweep', 'runLedgerChecks']),

@@ -35,7 +35,7 @@ describe('A subscription period', () => {
         id,
       ]);
 
-  it('A subscription period is paid when due although the workflow’s clock is ahead', async () => {
+  it('A subscription period is charged when due, not earlier, although the workflow’s clock is ahead', async () => {
     const body = { cause_id: causeId, amount: '1000', source_account_id: donor.accountId, interval: 'weekly' };
     const begun = await asAClient(() => stack.post('/v1/donations/subscriptions', body, { token: donor.token }));
     const { id } = begun.body.data;
@@ -53,7 +53,7 @@ describe('A subscription period', () => {
 });
 
 describe('The net of a partner’s payment', () => {
-  it('The net of a partner’s payment is released on its day, never before, whatever a workflow requests', async () => {
+  it('The net of a partner’s payment is never released early, whatever a workflow requests', async () => {
     const partner = await buildPartner(stack, { settlementDelayHours: 48 });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     const { id, payment_code } = body.data;

@@ -53,7 +53,7 @@ describe('A subscription period', () => {
         id,
       ]);
 
-  it('A subscription period is tried on its day, never before, whatever a workflow requests', async () => {
+  it('A subscription period is never attempted before its due date, whatever a workflow requests', async () => {
     const id = await open(new Date());
     const early = await pay(id, 1, new Date(Date.now() + 8 * dayMs));
     expect(early).toMatchObject({ period: 1, attempt: 1, earlyByMs: expect.any(Number) });
@@ -75,14 +75,14 @@ describe('A subscription period', () => {
     expect(await pay(id, 2)).toMatchObject({ attempt: 3 });
   });
 
-  it('A subscription period is not due merely because its subscription was backdated', async () => {
+  it('Backdating a subscription does not make its next period due', async () => {
     const id = await open(new Date(Date.now() - 365 * dayMs));
     expect(await pay(id, 1)).toMatchObject({ period: 1, attempt: 1, earlyByMs: expect.any(Number) });
   });
 });
 
 describe('The net of a partner’s payment', () => {
-  it('The net of a partner’s payment is released on its day, never before, whatever a workflow requests', async () => {
+  it('The net of a partner’s payment is never released early, whatever a workflow requests', async () => {
     const partner = await buildPartner(stack, { settlementDelayHours: 48 });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     const { id, payment_code } = body.data;

@@ -35,7 +35,7 @@ async function logOf(work: () => Promise<never>, attempts: number, maximumAttemp
 const fail = () => Promise.reject(new Error('the database is away'));
 
 describe('Activities that keep failing', () => {
-  it('A failing activity is logged once, with its workflow, and then one time in ten', async () => {
+  it('A failing activity is logged on its first attempt and then on every tenth, with its workflow id', async () => {
     const lines = await logOf(fail, 25);
     expect(lines.map(({ attempt }) => attempt)).toEqual([1, 10, 20]);
     expect(lines[0]).toMatchObject({
@@ -45,14 +45,14 @@ describe('Activities that keep failing', () => {
     });
   });
 
-  it('A failing activity is logged when the provider does not answer, but not when calls to it are limited', async () => {
+  it('A failing activity is logged if the provider is silent, but not if its call was rate-limited', async () => {
     const silent = () => Promise.reject(new ProviderUnknown('no answer'));
     expect((await logOf(silent, 12)).map(({ attempt }) => attempt)).toEqual([1, 10]);
     const limited = () => Promise.reject(new ProviderUnknown('limited', { restMs: 1_000 }));
     expect(await logOf(limited, 12)).toEqual([]);
   });
 
-  it('A failing activity is logged the last time if its attempts are limited', async () => {
+  it('A failing activity with limited attempts is logged on its last attempt', async () => {
     const lines = await logOf(fail, 3, 3);
     expect(lines.map(({ attempt, text }) => [attempt, text])).toEqual([
       [1, 'an activity failed and will be retried'],
@@ -76,7 +76,7 @@ describe('Background activities', () => {
       )
       .catch((error: unknown) => error);
 
-  it("A background activity is retried when told to come back later, which would fail another activity's workflow", async () => {
+  it('A background activity is retried after SERVICE_UNAVAILABLE, which is final for any other activity', async () => {
     expect(await outcomeOf('SERVICE_UNAVAILABLE')).toMatchObject({
       nonRetryable: false,
       message: 'tryIt failed: TRY_AGAIN',
@@ -84,7 +84,7 @@ describe('Background activities', () => {
     expect(await outcomeOf('SERVICE_UNAVAILABLE', (answer) => answer)).toMatchObject({ nonRetryable: true });
   });
 
-  it('A background activity can still refuse', async () => {
+  it('A refusal by a background activity is not retried', async () => {
     expect(await outcomeOf('INSUFFICIENT_BALANCE')).toMatchObject({ nonRetryable: true, type: 'INSUFFICIENT_BALANCE' });
   });
 });

@@ -19,7 +19,7 @@ async function summariesOf(id: string): Promise<string[]> {
 }
 
 describe('The history of a workflow', () => {
-  it('A workflow’s history describes what each activity does, and what each timer waits for', async () => {
+  it('A payout workflow’s history has summaries of its activities and timers', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     const summaries = await eventually(

@@ -48,7 +48,7 @@ describe('An old month', () => {
     expect(before.map((rows) => rows.length)).toEqual([3, 2, 2]);
   }, 60_000);
 
-  it('An old month is archived, and restored as it was', async () => {
+  it('An old month can be archived and restored unchanged', async () => {
     expect(run('archive', ['--month', month])).toMatchObject({
       status: 0,
       stdout: 'events: archived, 3 rows\ngateway_callbacks: archived, 2 rows\nwebhook_deliveries: archived, 2 rows',
@@ -72,7 +72,7 @@ describe('An old month', () => {
     });
   }, 120_000);
 
-  it('The keys of an archived month stay, so that a callback in it is not stored again', async () => {
+  it('The callback keys of an archived month stay, so that its callbacks are not stored again', async () => {
     await archive(month, 'gateway_callbacks');
     const again = stack.owner().execute(
       `insert into callback_keys (webhook_id, body_digest, callback_id) select webhook_id, body_digest, uuidv7()
@@ -83,7 +83,7 @@ describe('An old month', () => {
   });
 
   it.each(casesOf(['archive.removed', 'archive.closed', 'archive.part', 'archive.copied']))(
-    'An old month is archived although the command was killed at %s',
+    'Archiving a month completes on the next run after the command was killed at %s',
     async (failpoint) => {
       expect(run('archive', ['--month', month], { FAILPOINTS: `${failpoint}=kill` }).signal).toBe('SIGKILL');
       expect(run('archive', ['--month', month])).toMatchObject({ status: 0 });
@@ -96,7 +96,7 @@ describe('An old month', () => {
   );
 
   it.each(casesOf(['restore.attached', 'restore.part', 'restore.loaded']))(
-    'An old month is restored although the command was killed at %s',
+    'Restoring a month completes on the next run after the command was killed at %s',
     async (failpoint) => {
       for (const table of divided) await archive(month, table);
       expect(run('archive-restore', ['--month', month], { FAILPOINTS: `${failpoint}=kill` }).signal).toBe('SIGKILL');
@@ -108,7 +108,7 @@ describe('An old month', () => {
     120_000,
   );
 
-  it('An old month stays archived if an object differs or is missing, and is restored once it is back', async () => {
+  it('An old month stays archived while an object differs or is missing, and can be restored afterwards', async () => {
     await archive(month, 'events');
     const { storage } = stack.deps;
     const keys: string[] = [];
@@ -223,7 +223,7 @@ describe('Months that are not archived', () => {
     ).toMatchObject({ state: 'needed', reason: `the last day of ${month} is not sealed` });
   }, 60_000);
 
-  it('A month that never existed is reported as such', async () => {
+  it('A month that never existed is reported as absent', async () => {
     expect(await archive(monthsAgo(40), 'events')).toMatchObject({ state: 'absent' });
     expect(await restore(monthsAgo(40), 'events')).toMatchObject({ state: 'absent' });
   });
@@ -251,13 +251,13 @@ describe('Refused archive commands', () => {
       { ARCHIVE_AFTER_MONTHS: '3' },
       /ARCHIVE_AFTER_MONTHS is malformed/,
     ],
-  ] as const)('The archive commands refuse %s and name it', (_, args, env, sentence) => {
+  ] as const)('The archive command rejects %s and names it', (_, args, env, sentence) => {
     const { status, stderr } = run('archive', [...args], env);
     expect(status).toBe(2);
     expect(stderr).toMatch(sentence);
   });
 
-  it('The archive commands refuse a role that is not the owner', () => {
+  it('The archive command rejects a role that is not the owner', () => {
     const { status, stderr } = run('archive', ['--month', '2025-01'], {
       MIGRATION_DATABASE_URL: stack.databaseUrls.app,
     });

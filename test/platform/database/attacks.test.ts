@@ -456,7 +456,7 @@ const ofTheApplication: Attack[] = [
     ],
   ),
   [
-    'settles an order under the key of another',
+    'settles an order under another business key',
     (it) => [
       receiptOf(it.open),
       `update payment_orders set status = 'PAID', finalized_at = now() where id = '${it.open}'`,
@@ -469,7 +469,7 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'uses an empty journal instead of a real one',
+    'posts an empty journal under a real business key',
     (it) => [journal('x', `payment-order/${it.open}/settled`, {})],
     unproven,
   ],
@@ -660,7 +660,7 @@ const ofTheApplication: Attack[] = [
     final,
   ],
   [
-    'records another request at the provider than was sent',
+    'clears the provider’s id of a paid order',
     (it) => [`update payment_orders set provider_payment_method_id = null where id = '${it.paid}'`],
     final,
   ],
@@ -670,7 +670,7 @@ const ofTheApplication: Attack[] = [
     unproven,
   ],
   [
-    'frees a used key',
+    'frees a used idempotency key',
     (it) => [
       `insert into requests (owner_id, key_hash, fingerprint, resource_id, made)
        values ('${it.victim.id}', 'attack', 'f', '${it.paid}', 1)`,
@@ -728,7 +728,7 @@ const ofTheApplication: Attack[] = [
     const accountOf = (it: Loot) => (whose === 'partner' ? it.partner.available : gatewayClearing);
     return [
       [
-        `pays the pot of a circle to an account of ${whose}`,
+        `pays the pot of a circle to the ${whose} account`,
         (it) => [
           `insert into saving_circle_members (id, saving_circle_id, account_id, user_id, turn_number)
            values ('${newId()}', '${newId()}', '${accountOf(it)}', '${it.victim.id}', 1)`,
@@ -736,7 +736,7 @@ const ofTheApplication: Attack[] = [
         unproven,
       ],
       [
-        `gives a contribution back to an account of ${whose}`,
+        `refunds a contribution to the ${whose} account`,
         (it) => [
           `insert into saving_circle_contributions (id, saving_circle_id, member_id, user_id, turn_number, amount, rail,
              status, refund_account_id) values ('${newId()}', '${newId()}', '${newId()}', '${it.victim.id}', 1, 5,
@@ -745,7 +745,7 @@ const ofTheApplication: Attack[] = [
         unproven,
       ],
       [
-        `has donations go to an account of ${whose}`,
+        `directs donations to the ${whose} account`,
         (it) => [
           `insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type,
              account_id, status, created_by) values ('${newId()}', 'c', 'c', 5, 'r', 'b', 'individual',
@@ -754,7 +754,7 @@ const ofTheApplication: Attack[] = [
         unproven,
       ],
       [
-        `has an order paid to an account of ${whose}`,
+        `directs an order to the ${whose} account`,
         (it) => [
           `insert into payment_orders (id, user_id, reference_type, reference_id, target_account_id, payment_id, nominal,
              admin_fee, status, expires_at, created_at, updated_at) values ('${newId()}', '${it.thief.id}',
@@ -880,7 +880,7 @@ describe('An attacker with the application’s password', () => {
     expect(await attempt(loot.urls.app, ...statements(loot))).toBe(refusal);
   });
 
-  it('An attacker with the application’s password never extends an earlier journal of a transaction that began at the same instant', async () => {
+  it('An attacker with the application’s password never extends a journal posted at the same instant', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -904,14 +904,14 @@ describe('An attacker with the application’s password', () => {
     }
   });
 
-  it('An attacker with the application’s password never adds a second transaction row from a subtransaction of the posting one', async () => {
+  it('A journal’s transactions can be recorded in another subtransaction than the one that posted it', async () => {
     const id = newId();
     const recorded = `select record_transactions('${id}', '[]')`;
     const parts = ['savepoint a', payFromBalance(loot, { journalId: id }), 'release a', 'savepoint b', recorded];
     expect(await attempt(loot.urls.app, ...parts)).toBe('nothing refused it');
   });
 
-  it('An attacker with the application’s password never deletes early by setting a time zone in which a day lasts for weeks', async () => {
+  it('An attacker with the application’s password never deletes rows early by changing the time zone', async () => {
     const client = new pg.Client({ connectionString: loot.urls.app });
     await client.connect();
     try {
@@ -1001,7 +1001,7 @@ describe('An attacker with the reader’s password', () => {
 
 describe('Temporary tables', () => {
   // Created as the owner, who may create one: the functions must not use it.
-  it('A temporary table, where one can be created, never provides a balance that does not exist', async () => {
+  it('Functions never read a balance from a temporary table, where one can be created', async () => {
     const shadows = [
       'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',
       `insert into account_balances values ('${loot.victim.accountId}', 0, ${tooMuch})`,
@@ -1013,7 +1013,7 @@ describe('Temporary tables', () => {
   });
 });
 
-it('A database is open only to the owner and the two roles', async () => {
+it('The public role has no privileges on the database', async () => {
   const rows = await loot.stack
     .owner()
     .execute("select has_database_privilege('public', current_database(), 'CONNECT, TEMPORARY, CREATE') as open");

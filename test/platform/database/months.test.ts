@@ -46,7 +46,7 @@ async function partitionsOf(sql: string): Promise<string[]> {
 }
 
 describe('Tables partitioned by month', () => {
-  it('Partitions exist in advance, and only their owner accesses them', async () => {
+  it('Monthly partitions exist in advance, and only their owner can access them', async () => {
     expect(await makeComingMonths(stack.em())).toEqual([]);
     await expect(stack.em().execute(`select from months.${await monthOf('3 months')}`)).rejects.toMatchObject({
       code: '42501',
@@ -54,7 +54,7 @@ describe('Tables partitioned by month', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('Rows of a missing month are kept, reported and moved to their month', async () => {
+  it('Rows without a monthly partition are stored, reported, and moved once it exists', async () => {
     const missing = await monthOf('1 month');
     await stack.owner().execute(`drop table months.${missing}`);
     expect(await problems()).toEqual([
@@ -72,7 +72,7 @@ describe('Tables partitioned by month', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('Creating a month yields to the sessions that use the table', async () => {
+  it('Creating a partition fails instead of blocking sessions that use the table', async () => {
     const missing = await monthOf('1 month');
     await stack.owner().execute(`drop table months.${missing}`);
     const reader = stack.owner();
@@ -84,7 +84,7 @@ describe('Tables partitioned by month', () => {
     expect(await makeComingMonths(stack.em())).toEqual([missing]);
   });
 
-  it('Only the needed partitions are read', async () => {
+  it('Queries read only the partitions that they need', async () => {
     const [thisMonth, inSpring] = [await monthOf('0'), await monthOf('-5 months')];
     const [{ id }] = await stack.em().execute<[{ id: string }]>('select uuidv7() as id');
     expect(await partitionsOf(`select * from events where id = '${id}'`)).toEqual([thisMonth]);
@@ -107,7 +107,7 @@ describe('Tables partitioned by month', () => {
     ).toBe(1);
   });
 
-  it('An event whose id has a different time is refused', async () => {
+  it('An event whose id and created_at have different times is refused', async () => {
     await expect(
       stack
         .em()
@@ -144,7 +144,7 @@ describe('Expired bodies', () => {
     expect(await kept()).toEqual(['29 days now()', '29 days null', '31 days null']);
   });
 
-  it('A webhook’s body is deleted after its retention period unless it is being sent; then it cannot be sent again', async () => {
+  it('The body of an old webhook is deleted unless it is pending; afterwards it cannot be redelivered', async () => {
     const partner = await buildPartner(stack, {
       webhook: { url: 'http://127.0.0.1:9/hook' },
       permissions: ['manage-webhooks'],

@@ -138,7 +138,7 @@ async function pauseReplay<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('With DATABASE_READ_URL', () => {
-  it('A list comes from the replica and shows what was committed just before, by anyone', async () => {
+  it('A list is read from the replica and includes everything committed just before', async () => {
     const counted = await outcomesOf(async () => {
       for (let round = 0; round < 20; round += 1) {
         const label = `fresh ${round}`;
@@ -149,7 +149,7 @@ describe('With DATABASE_READ_URL', () => {
     expect(counted.replica ?? 0).toBeGreaterThan(10);
   }, 60_000);
 
-  it('The replica’s answer includes everything committed before', async () => {
+  it('A read on the replica includes everything committed before, even by another process', async () => {
     const name = 'Written by another process';
     const count = async (reader: EntityManager) => ({
       replica: await isReplica(reader),
@@ -168,7 +168,7 @@ describe('With DATABASE_READ_URL', () => {
     expect(seen.filter(({ replica }) => replica).length).toBeGreaterThan(50);
   }, 60_000);
 
-  it('A statement, an export and the checks come from the replica, each from one snapshot', async () => {
+  it('An account statement, an export and the checks are read from the replica', async () => {
     const counted = await outcomesOf(async () => {
       const statement = await stack.get(`/v1/accounts/${person.accountId}/statement`, { token: person.token });
       expect([statement.status, statement.body.data.closing_balance]).toEqual([200, '1000.0000']);
@@ -191,14 +191,14 @@ describe('With DATABASE_READ_URL', () => {
     );
   });
 
-  it('Transactions and events come from the replica, too', async () => {
+  it('Transactions and events are read from the replica', async () => {
     const own = await readOnReplica('/v1/transactions', person);
     expect([own.status, own.body.data.transactions]).toEqual([200, []]);
     const all = await readOnReplica('/v1/events', platform);
     expect([all.status, all.body.data.items.length > 0]).toEqual([200, true]);
   });
 
-  it('A list is a snapshot, even when the replica is ahead of what the primary shows', async () => {
+  it('A list is one snapshot of the replica, even if the replica is ahead of the primary', async () => {
     const [withdrawal, account] = [newId(), newId()];
     const rows = `
       with account as (insert into accounts (id, name, kind, user_id) values ('${account}', 'Of the replica', 'user', '${person.id}')),
@@ -239,14 +239,14 @@ describe('With DATABASE_READ_URL', () => {
     expect(await isReplica(product())).toBe(false);
   });
 
-  it('A read within a transaction stays in it', async () => {
+  it('A read within a transaction stays on the primary', async () => {
     const counted = await outcomesOf(() =>
       product().transactional(async (tx) => expect(await readFresh(tx, isReplica)).toBe(false)),
     );
     expect(counted).toEqual({});
   });
 
-  it('A refused read on the replica is not repeated on the primary', async () => {
+  it('A read refused on the replica is not repeated on the primary', async () => {
     const path = '/v1/addresses?after=00000000-0000-4000-8000-000000000000';
     const counted = await outcomesOf(async () =>
       expect((await stack.get(path, { token: platform.token })).status).toBe(400),
@@ -265,7 +265,7 @@ describe('With DATABASE_READ_URL', () => {
     ['fails', 'select 1 from nothing'],
     ['takes too long', 'set local statement_timeout = 50; select pg_sleep(10)'],
   ])(
-    'A read that %s on the replica is repeated on the primary, which answers alone for a while',
+    'A read that %s on the replica is repeated on the primary, which serves the next reads alone',
     async (_, sql) => {
       const read = async (reader: EntityManager) => {
         if (await isReplica(reader)) await reader.execute(sql);
@@ -309,7 +309,7 @@ describe('With DATABASE_READ_URL', () => {
 });
 
 describe('A replica that does not replay', () => {
-  it('A replica that does not replay is awaited briefly and then skipped: each answer is fresh, from the primary', async () => {
+  it('A replica that does not replay is awaited once and then skipped: the primary serves fresh reads', async () => {
     const counted = await pauseReplay(() =>
       outcomesOf(async () => {
         for (const label of ['while paused 1', 'while paused 2', 'while paused 3']) {
@@ -325,7 +325,7 @@ describe('A replica that does not replay', () => {
     });
   }, 60_000);
 
-  it('A replica that is only a moment behind catches up within the wait', async () => {
+  it('A read during a short lag is fresh, whether the replica or the primary serves it', async () => {
     await addAddress('before the pause');
     const counted = await outcomesOf(async () => {
       let listing: Promise<string[]> | undefined;
@@ -340,7 +340,7 @@ describe('A replica that does not replay', () => {
 });
 
 describe('A replica that is down', () => {
-  it('A replica that is down affects no request, and serves again when it is back', async () => {
+  it('A replica that is down fails no request, and serves reads again when it is back', async () => {
     await replicated.stopReplica();
     try {
       const counted = await outcomesOf(async () => {
@@ -361,7 +361,7 @@ describe('A replica that is down', () => {
   }, 120_000);
 
   itInFull(
-    'A replica that accepts connections and never answers delays one read by half a second at most',
+    'A replica that accepts connections but never responds delays only the first read',
     async () => {
       const sockets: Socket[] = [];
       const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
@@ -456,7 +456,7 @@ async function countTurns(port: string) {
 }
 
 describe('Round trips of a read on the replica', () => {
-  it('A read on the replica takes one round trip to the primary and four to the replica: two to begin, the read, one to end', async () => {
+  it('A read on the replica takes one round trip to the primary and four to the replica', async () => {
     using toPrimary = await countTurns(new URL(replicated.database.url).port);
     using toReplica = await countTurns(new URL(replicated.replicaUrl).port);
     await using primary = await openDatabase({ url: toPrimary.through(replicated.database.url), poolSize: 1 });
@@ -484,7 +484,7 @@ describe('Round trips of a read on the replica', () => {
 });
 
 describe('After a failover', () => {
-  it('A replica left on the old timeline after a failover is not read, however far it has replayed there', async () => {
+  it('A replica on the old timeline after a failover is not read, however far it has replayed', async () => {
     await using primary = await openDatabase({ url: await replicated.failOver(), poolSize: 2 });
     await using replica = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     const told: ReadOutcome[] = [];
@@ -504,7 +504,7 @@ describe('After a failover', () => {
 });
 
 describe('Reads while the primary is being replaced', () => {
-  it('Lists are read from DATABASE_URL during a failover, even while it leads to a standby', async () => {
+  it('During a failover, lists are read from DATABASE_URL even if it points to a standby', async () => {
     await using standby = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     await using replica = await openDatabase({ url: replicated.replicaUrl, poolSize: 2 });
     const told: ReadOutcome[] = [];
@@ -515,7 +515,7 @@ describe('Reads while the primary is being replaced', () => {
 });
 
 describe('DATABASE_READ_URL', () => {
-  it('DATABASE_READ_URL is refused at the start unless it leads to a replica with the same role', async () => {
+  it('DATABASE_READ_URL is refused at the start unless it points to a replica, with the same role', async () => {
     const { url, ownerUrl, readerUrl } = replicated.database;
     const refusalOf = async (readUrl: string): Promise<string> => {
       await using primary = await openDatabase({ url, poolSize: 1 });

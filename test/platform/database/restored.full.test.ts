@@ -63,7 +63,7 @@ const promoted = (place: Place) =>
   );
 
 describe('A restored base backup', () => {
-  it('A restored base backup has the roles with their passwords, rights and time-outs, and the same refusals', async () => {
+  it('A restored base backup keeps the roles with their passwords, rights, refusals and time-outs', async () => {
     const original = await start('original');
     const { password } = original;
     // An owner without superuser rights, as in a deployment: it creates the roles, which then have the passwords given.
@@ -107,7 +107,7 @@ describe('A restored base backup', () => {
 });
 
 describe('Backups taken beside PostgreSQL', () => {
-  it('Continuous backups restore to a point in time, with complete books until then, and continue with the restored server', async () => {
+  it('Continuous backups restore to a point in time, and continue with the restored server', async () => {
     const original = await start('archived');
     const url = postgresUrl(original);
     await withClient(url, (client) => client.query('create table kept (what text)'));
@@ -129,7 +129,7 @@ describe('Backups taken beside PostgreSQL', () => {
     expect(rows).toEqual([{ what: 'before' }]);
 
     const rules = readFileSync(join(import.meta.dirname, '../../../deploy/prometheus/alerts.yml'), 'utf8');
-    // The third setting is for copies elsewhere.
+    // A third metric, of off-site copies, has a test of its own.
     const asked = new Set(rules.match(/amanah_(backup|wal)_kept_\w+/g));
     const told = await backups.metrics();
     expect(asked.size).toBe(2);
@@ -148,7 +148,7 @@ describe('Backups taken beside PostgreSQL', () => {
     expect(found.rows).toEqual([{ what: 'before' }, { what: 'anew' }]);
   }, 240_000);
 
-  it('Copies in another place restore a database that was lost together with its backups', async () => {
+  it('Off-site copies restore a database that was lost together with its backups', async () => {
     const bucket = { bucket: 'copies', accessKeyId: 'of-the-test', secretAccessKey: 'of-the-test' };
     const s3 = { ...bucket, directory: join(directory, 's3'), port: await findFreePort() };
     parts.push(await startS3(s3, { logFile: join(directory, 's3.log') }));
@@ -190,7 +190,7 @@ describe('Backups taken beside PostgreSQL', () => {
     expect(all.rows).toEqual([{ what: 'before' }, { what: 'after' }]);
   }, 240_000);
 
-  it('Continuous backups restore a database lost under load: every streamed payment is there, and the books are in order', async () => {
+  it('Continuous backups restore a database lost under load with all streamed payments and correct books', async () => {
     const original = await start('lost');
     const ownerUrl = postgresUrl(original);
     const urlOf = (role: string) => postgresUrl({ ...original, role });

@@ -31,7 +31,7 @@ async function ask<Row extends pg.QueryResultRow>(url: string, ...statements: st
 }
 
 describe('Functions of the schema', () => {
-  it('Every function has a search path without temporary tables', async () => {
+  it('Every function’s search path has temporary tables last', async () => {
     const open = await ask(
       database.ownerUrl,
       // A body that was parsed at creation resolves no names.
@@ -41,7 +41,7 @@ describe('Functions of the schema', () => {
     expect(open).toEqual([]);
   });
 
-  it('Every function can be called only by named roles', async () => {
+  it('Only named roles can call functions, including those created later', async () => {
     const rows = await ask(
       database.ownerUrl,
       `select oid::regprocedure::text as name from pg_proc where pronamespace = 'public'::regnamespace
@@ -58,7 +58,7 @@ describe('Functions of the schema', () => {
     await ask(database.ownerUrl, 'drop function later()');
   });
 
-  it('Every function with the owner’s rights is on the reviewed list, and executes no dynamic SQL', async () => {
+  it('Every function with the owner’s rights or with dynamic SQL is on a reviewed list', async () => {
     const rows = await ask<{ name: string }>(
       database.ownerUrl,
       "select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by 1",
@@ -107,7 +107,7 @@ describe('Functions of the schema', () => {
 });
 
 describe('The application’s role', () => {
-  it('The application can move every encrypted value to a newer key', async () => {
+  it('The application may update every encrypted column, to re-encrypt it', async () => {
     const rows = await ask(
       database.ownerUrl,
       `select c.relname || '.' || a.attname as place from pg_class c
@@ -120,7 +120,7 @@ describe('The application’s role', () => {
 });
 
 describe('The reader’s role', () => {
-  it('The reader reads every column except encrypted and hashed ones, digests of requests, and stored answers of people', async () => {
+  it('The reader may read every column except encrypted and hashed ones, digests and stored responses', async () => {
     const rows = await ask<{ place: string; secret: boolean; readable: boolean }>(
       database.ownerUrl,
       `select c.relname || '.' || a.attname as place,
@@ -133,7 +133,7 @@ describe('The reader’s role', () => {
     expect(rows.filter(({ secret }) => secret).length).toBeGreaterThan(15);
   });
 
-  it('The reader reads every check, and the queue of pending work', async () => {
+  it('The reader may read every check and the backlog', async () => {
     await using orm = await openDatabase({ url: database.readerUrl, poolSize: 1 });
     const checks = await runChecks(orm.em.fork());
     expect(checks.length).toBeGreaterThan(30);
@@ -141,7 +141,7 @@ describe('The reader’s role', () => {
   });
 
   it.each(casesOf([applicationRole, readerRole]))(
-    'The role %s reads every check whatever its search path',
+    'The role %s can read every check with another search path',
     async (role) => {
       const url = role === readerRole ? database.readerUrl : database.url;
       const setting = `alter role ${role} in database ${new URL(url).pathname.slice(1)}`;
@@ -172,7 +172,7 @@ describe('An unreadable row', () => {
     ]);
   });
 
-  it('An unreadable row counts as waiting for the longest possible time, and hides no other pending work', async () => {
+  it('An unreadable row counts as the oldest of its backlog, and hides no other pending work', async () => {
     await ask(
       database.ownerUrl,
       "set session_replication_role = 'replica'",
@@ -198,7 +198,7 @@ const runbookQueries = blocksOf('sql')
 describe('Queries in the runbook', () => {
   it('The runbook has queries', () => expect(runbookQueries.length).toBeGreaterThan(15));
 
-  it.each(runbookQueries)('The runbook queries only what the reader may read: %s', async (query) => {
+  it.each(runbookQueries)('The reader may run the runbook’s query: %s', async (query) => {
     await expect(ask(database.readerUrl, query)).resolves.toBeDefined();
   });
 });
@@ -322,7 +322,7 @@ describe('Processes in production', () => {
     ));
 
   it.each(casesOf(['api', 'worker']))(
-    'A process exits at once, with one sentence, on a role that could rewrite the books, whatever its time-outs: %s',
+    'A process exits at once on a role that could rewrite the books, whatever its time-outs: %s',
     async (name) => {
       // Missing time-outs would suggest migrating, which does not fix such a role.
       const other = await cloneDatabase();
@@ -354,7 +354,7 @@ describe('npm run migrate', () => {
     await expect(migrate(database.url)).rejects.toThrow(/amanah_app may not create tables.*MIGRATION_DATABASE_URL/);
   });
 
-  it('npm run migrate runs as an owner without superuser rights, and says what an administrator must run if those are needed', async () => {
+  it('npm run migrate needs no superuser, and prints the statements that an administrator must run', async () => {
     const empty = await createEmptyDatabase();
     const name = new URL(empty.ownerUrl).pathname.slice(1);
     const owner = `owner_of_${name}`;

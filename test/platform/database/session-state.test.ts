@@ -23,7 +23,7 @@ const kept = `select
   (select count(*)::int from pg_prepared_statements where from_sql) as prepared_by_text,
   pg_my_temp_schema()::int as temporary`;
 
-it('A connection keeps no session state that a pooler would lose after payments, lists, documents and checks', async () => {
+it('After payments, lists, statements, exports and checks, a connection has no session state', async () => {
   const person = await buildIndividual(stack, { balance: '100000' });
   const platform = await buildPlatformAdmin(stack);
   const { token } = person;

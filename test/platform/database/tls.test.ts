@@ -24,7 +24,7 @@ beforeAll(async () => {
     open.add(socket);
     socket.on('error', () => undefined);
     const [first] = (await once(socket, 'data').catch(() => [Buffer.alloc(0)])) as [Buffer];
-    // A server that demands TLS closes plain-text connections.
+    // A server that requires TLS closes plain-text connections.
     if (!first.equals(wantsTls)) return socket.destroy();
     socket.pause();
     socket.write('S');
@@ -68,7 +68,7 @@ async function ask(host: string, parameters: Record<string, string>): Promise<st
 }
 const believing = ({ cert }: Pems) => ({ sslrootcert: write('database-authority.pem', cert) });
 
-describe('A database that demands TLS', () => {
+describe('A database that requires TLS', () => {
   it.each<[string, string, () => Record<string, string>]>([
     ['require, without verification', '127.0.0.1', () => ({ sslmode: 'require' })],
     ['verify-ca, by its authority', '127.0.0.1', () => ({ sslmode: 'verify-ca', ...believing(authority) })],
@@ -78,7 +78,7 @@ describe('A database that demands TLS', () => {
       () => ({ sslmode: 'require', ...believing(authority) }),
     ],
     ['verify-full, by its name', 'localhost', () => ({ sslmode: 'verify-full', ...believing(authority) })],
-  ])('A database that demands TLS is reached with sslmode %s', async (_, host, parameters) => {
+  ])('A connection to a database that requires TLS succeeds with sslmode %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).toBe('answered');
   });
 
@@ -89,7 +89,7 @@ describe('A database that demands TLS', () => {
     ['with require and another authority', '127.0.0.1', () => ({ sslmode: 'require', ...believing(stranger) })],
     ['with verify-ca and the public authorities', '127.0.0.1', () => ({ sslmode: 'verify-ca' })],
     ['with verify-full and another name', '127.0.0.1', () => ({ sslmode: 'verify-full', ...believing(authority) })],
-  ])('A connection to a database that demands TLS fails %s', async (_, host, parameters) => {
+  ])('A connection to a database that requires TLS fails %s', async (_, host, parameters) => {
     expect(await ask(host, parameters())).not.toBe('answered');
   });
 });
@@ -123,12 +123,12 @@ describe('DATABASE_URL parameters', () => {
       { NODE_ENV: 'production', MIGRATION_DATABASE_URL: far },
       'MIGRATION_DATABASE_URL is malformed: names a remote database',
     ],
-  ])('A configuration with %j is refused before connecting, naming variable and parameter', (changes, complaint) => {
+  ])('The configuration rejects %j before connecting, and names the variable', (changes, complaint) => {
     expect(complaintOf(changes)).toContain(complaint);
     expect(complaintOf(changes)).not.toContain('secret');
   });
 
-  it('A configuration may allow plain text to a remote database in production, and needs no permission for this machine', () => {
+  it('In production, a remote database needs an explicit sslmode, and a local one does not', () => {
     const names = ['DATABASE_URL', 'DATABASE_READ_URL', 'KEYS_DATABASE_URL'];
     const by = (urls: string[]) =>
       complaintOf({

@@ -68,7 +68,7 @@ whenFull('Rotating keys under load', () => {
     await stack.stop();
   });
 
-  it('Rotating keys under load causes no 401 or 500, and in the end the new key alone decrypts everything', async () => {
+  it('Rotating keys under load causes no 401 or 500, and then the new key alone decrypts everything', async () => {
     const apis = ports.map((port) => createHttp(`http://127.0.0.1:${port}`));
     const refused: string[] = [];
     /** Until one of the APIs returns a final answer, as a client behind a load balancer sees it. */

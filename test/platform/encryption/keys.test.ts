@@ -42,7 +42,7 @@ describe('A person’s own key', () => {
     person: { id, isNew: true } as const,
   });
 
-  it('A person has one key, even after many simultaneous requests', async () => {
+  it('Concurrent requests create one key for a person', async () => {
     const id = newId();
     const keys = await Promise.all([elsewhere(), elsewhere(), elsewhere()].flatMap((it) => [it.make(id), it.make(id)]));
     expect(new Set(keys.map((made) => Buffer.from(made).toString('hex'))).size).toBe(1);
@@ -58,7 +58,7 @@ describe('A person’s own key', () => {
     await expect(elsewhere().make(id)).rejects.toMatchObject(erased);
   });
 
-  it('A key is created for new people only: nothing is encrypted for a person whose key is missing, since it could not be decrypted', async () => {
+  it('A key is created only for new people; encrypting for a person whose key is missing fails', async () => {
     const id = newId();
     const sealer = createSealer(stack.deps.config.DATA_ENCRYPTION_KEYS, elsewhere());
     const later = { ...placeOf(id), person: { id } };
@@ -113,7 +113,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('Many keys are loaded in one query and cached for a while', async () => {
+  it('Concurrent look-ups of many keys run one query, and later ones use the cache', async () => {
     const ids = Array.from({ length: 200 }, () => newId());
     const there = elsewhere();
     await Promise.all(ids.map((id) => there.make(id)));
@@ -168,7 +168,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('Keys are not read, created or destroyed while a new connection leads to another database, and are again afterwards', async () => {
+  it('Keys are not read, created or destroyed while connections lead to another database', async () => {
     const other = await cloneDatabase();
     try {
       const keys = await openDatabase({ url: other.keysUrl, poolSize: 2 });
@@ -209,7 +209,7 @@ describe('A person’s own key', () => {
     }
   });
 
-  it('An unused key, or one of a deleted invitee, is swept after a day, and all others stay', async () => {
+  it('Unused keys and keys of deleted invitees are deleted once overdue, and all others stay', async () => {
     const user = await buildIndividual(stack);
     const { token } = await buildPlatformAdmin(stack);
     const invite = async () => {
@@ -333,7 +333,7 @@ describe('Re-encryption to the newest key', () => {
     }
   });
 
-  it('Re-encryption leaves rows without a value alone', async () => {
+  it('Re-encryption skips rows without a value', async () => {
     const { id } = await buildIndividual(stack);
     await stack.owner().execute('insert into reencrypt_sample (id, other) values (?, ?)', [id, 'x']);
     expect(await run()).toMatchObject({ rows: 0, moved: 0 });

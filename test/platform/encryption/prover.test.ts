@@ -11,12 +11,12 @@ const travel = <Facts>(value: Facts): Facts => JSON.parse(JSON.stringify(value))
 describe('A proof', () => {
   const prover = createProver([young, old]);
 
-  it('A proof is accepted with what it proves, and is removed from the result', () => {
+  it('A proof is accepted with the facts that it covers, and is removed from the result', () => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(about, proved)).toEqual({ amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] } });
   });
 
-  it('A proof by an older key is accepted while that key is live', () => {
+  it('A proof by an older key is accepted while that key is configured', () => {
     const proved = travel(createProver([old]).prove(about, facts));
     expect(prover.check(about, proved)).not.toBeNull();
     expect(createProver([young]).check(about, proved)).toBeNull();
@@ -32,18 +32,22 @@ describe('A proof', () => {
     ['with an empty proof', about, (proved) => ({ ...proved, proof: '' })],
     ['with a proof that is not a string', about, (proved) => ({ ...proved, proof: { toString: () => proved.proof } })],
     [
-      'under the id of another key',
+      'with a proof under the id of another key',
       about,
       ({ proof, ...facts }) => ({ ...facts, proof: String(proof).replace('young.2', 'old') }),
     ],
-    ['under no key', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice('young.2.'.length) })],
-    ['that is truncated', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
-  ])('A proof %s is rejected', (_, claimed, change) => {
+    [
+      'with a proof under no key',
+      about,
+      ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice('young.2.'.length) }),
+    ],
+    ['with a truncated proof', about, ({ proof, ...facts }) => ({ ...facts, proof: String(proof).slice(0, -1) })],
+  ])('The prover rejects facts %s', (_, claimed, change) => {
     const proved = travel(prover.prove(about, facts));
     expect(prover.check(claimed, travel(change(proved)))).toBeNull();
   });
 
-  it('A proof uses a key of its own: an encryption key alone proves nothing', () => {
+  it('A proof depends on the bytes of its key, not only on the id of the key', () => {
     const [mine, other] = [old, keyOf('old', 2)].map((key) => createProver([key]).prove(about, facts).proof);
     expect(mine).not.toBe(other);
     expect(mine).toMatch(/^old\.[\w-]{43}$/);

@@ -56,7 +56,7 @@ async function reencrypt(env: Record<string, string> = {}): Promise<{ code: numb
   return { code, said };
 }
 
-/** Ids of encryption keys, or `person` for a person's own key. */
+/** The number of documents under the encryption key with this id, or under people's own keys (`person`). */
 const withKey = async (id: string): Promise<number> => {
   const rows = await stack.em().execute<{ details_sealed: string }[]>('select details_sealed from official_documents');
   const kidOf = (sealed: string) => JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString()).kid;
@@ -64,7 +64,7 @@ const withKey = async (id: string): Promise<number> => {
 };
 
 describe('npm run keys:reencrypt', () => {
-  it('keys:reencrypt continues after a kill, while the API reads and writes, until the new key alone decrypts everything', async () => {
+  it('keys:reencrypt continues after a kill, while the API is in use, until the new key decrypts all', async () => {
     await plant();
     const killed = await reencrypt({ FAILPOINTS: 'reencrypt.after-batch=kill' });
     expect(killed.code).toBeNull();
@@ -110,7 +110,7 @@ describe('npm run keys:reencrypt', () => {
     }
   }, 120_000);
 
-  it('keys:reencrypt names values that no configured key decrypts, moves the rest and exits with an error', async () => {
+  it('keys:reencrypt names values that no configured key decrypts, and exits with an error', async () => {
     const lost = createSealer([{ id: 'lost', key: new Uint8Array(randomBytes(32)) }]);
     const sealed = await lost.seal({ ...kept, row: '7' }, 'gone');
     await stack.owner().execute('update official_documents set details_sealed = ? where id = 7', [sealed]);

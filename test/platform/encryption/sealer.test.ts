@@ -14,7 +14,7 @@ describe('Encrypted values', () => {
     expect([await sealer.open(place, first), await sealer.open(place, second)]).toEqual(['Bandung', 'Bandung']);
   });
 
-  it('An encrypted value is a JWE, which any library reads', async () => {
+  it('An encrypted value is a standard JWE', async () => {
     const own = key('two');
     const { plaintext } = await compactDecrypt(await createSealer([own]).seal(place, 'Bandung'), own.key);
     expect(Buffer.from(plaintext).toString()).toBe('Bandung');
@@ -28,7 +28,7 @@ describe('Encrypted values', () => {
     await expect(sealer.open(elsewhere, await sealer.seal(place, 'Bandung'))).rejects.toThrow('another place');
   });
 
-  it('An encrypted value is refused with its place rewritten, a byte changed or its end cut off', async () => {
+  it('An encrypted value with a rewritten place, a changed byte or a missing end is refused', async () => {
     const sealed = await sealer.seal(place, 'Bandung');
     const [head = '', ...rest] = sealed.split('.');
     const header = JSON.parse(Buffer.from(head, 'base64url').toString());

@@ -36,7 +36,7 @@ describe('GET /v1/events', () => {
       ...fields,
     });
 
-  it('Events are for platform users with read-event', async () => {
+  it('Organization admins, individuals and unauthenticated callers may not list events', async () => {
     expect((await stack.get('/v1/events', { token: (await buildOrganizationAdmin(stack)).token })).status).toBe(403);
     expect((await stack.get('/v1/events', { token: (await buildIndividual(stack)).token })).status).toBe(403);
     expect((await stack.get('/v1/events')).status).toBe(401);
@@ -107,7 +107,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('Events are paged by number and by the last row seen alike', async () => {
+  it('Paging events by page number and by the last row returns the same rows', async () => {
     const actorId = newId();
     for (let index = 0; index < 7; index += 1) await record({ actorId, event: `E${index}` });
     const names = async (query: string) => (await list(`actor_id=${actorId}&${query}`)).items.map(({ event }) => event);
@@ -154,7 +154,7 @@ describe('GET /v1/events', () => {
       },
     ],
   ])(
-    'Reading someone else’s %s as platform, one or a list, records an event, and reading one’s own does not',
+    'Reading another’s %s as a platform user, alone or in a list, records an event; reading one’s own does not',
     async (type, path, make) => {
       const owner = await buildIndividual(stack);
       const [id, own] = [await make(owner), await make(platformAdmin)];
@@ -170,7 +170,7 @@ describe('GET /v1/events', () => {
     },
   );
 
-  it('Read events are deleted after 90 days, and no others', async () => {
+  it('Only read events are deleted after 90 days', async () => {
     const resourceId = newId();
     await makeMonthsSince(stack.owner(), '91 days');
     await recordRead(stack.em(), { resourceType: 'thing', resourceId, actorId: null, requestId: 'r' });

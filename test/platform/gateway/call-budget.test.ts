@@ -32,7 +32,7 @@ const takeMany = async (count: number, payout: boolean, partnerId: string | null
 };
 
 describe('The budget of calls to the provider', () => {
-  it('The call budget never allows more calls than a minute permits, however many ask at once', async () => {
+  it('The call budget never exceeds its rate, however many concurrent calls need it', async () => {
     await fill(1_000_000);
     const { taken, refilled, rests } = await takeMany(160, true);
     expect(taken).toBeGreaterThanOrEqual(100);
@@ -51,7 +51,7 @@ describe('The budget of calls to the provider', () => {
     expect(rest).toBeGreaterThan(1_000);
   });
 
-  it('The call budget serves everyone before a partner with more than a quarter of all calls, which gets the rest', async () => {
+  it('The call budget serves a partner with more than a quarter of all calls after everyone else', async () => {
     const [large, small] = [(await buildPayer(stack)).id, (await buildPayer(stack)).id];
     await fill(100);
     expect((await takeMany(20, false, large)).taken).toBe(20);
@@ -80,7 +80,7 @@ describe('The budget of calls to the provider', () => {
   });
 
   it.each(['-13 hours', '-39 hours', '-400 days', '13 hours'])(
-    'The call budget allows a partner’s call that was last counted %s from now',
+    'The call budget ignores a partner’s call count that is dated %s from now',
     async (away) => {
       const { id } = await buildPayer(stack);
       await stack
@@ -106,7 +106,7 @@ describe('The budget of calls to the provider', () => {
     );
   });
 
-  it('The call budget pauses as long as the provider asks, even if the clock was set back during an earlier pause', async () => {
+  it('The call budget pauses for the provider’s delay, even if the clock was set back during a pause', async () => {
     const budget = createCallBudget(stack.deps.orm, 'xendit', perMinute);
     await fill(100);
     await stack.owner().execute(`update provider_budget set paused_until = clock_timestamp() + interval '1 hour'`);
@@ -134,7 +134,7 @@ describe('The budget of calls to the provider', () => {
     await fill(0);
   });
 
-  it('The call budget lets ten calls of a partner wait in a process, and refuses further calls at once with a retry delay', async () => {
+  it('At most ten calls of a partner wait in a process; others are refused at once with a delay', async () => {
     const budget = { ...createCallBudget(stack.deps.orm, 'xendit', perMinute), take: async () => 100 };
     const ending = new AbortController();
     const told: (string | null)[] = [];
@@ -217,7 +217,7 @@ describe('Calls on an empty budget', () => {
     });
   });
 
-  it('The budget is empty for all calls after a 429 to any of them', async () => {
+  it('A 429 to any call pauses all calls to the provider', async () => {
     await fill(100);
     await setFaults(stack, { requests: { limit_rate: 1, retry_after_seconds: 30 } });
     const told = open(8_000);
@@ -230,8 +230,8 @@ describe('Calls on an empty budget', () => {
   });
 });
 
-describe('An activity whose call was not made because of the limit', () => {
-  it('An activity whose call was not made because of the limit is retried after the provider’s delay, not before', async () => {
+describe('An activity whose call was rate-limited', () => {
+  it('An activity whose call was rate-limited is retried after the provider’s delay', async () => {
     const limited = step(stack.deps, 'limited', () => {
       throw new ProviderUnknown('limited', { restMs: 7_000 });
     });

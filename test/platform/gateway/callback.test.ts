@@ -67,9 +67,13 @@ describe('Parsing callbacks', () => {
     ['no data', { event: 'payment.succeeded' }, 'misshapen: data'],
     ['no reference', callback('payout.failed', { id: 'disb-1' }), 'misshapen: data.reference_id'],
     ['a number for an id', callback('payment.succeeded', { id: 1, reference_id: 'order-1' }), 'misshapen: data.id'],
-    ['a foreign event', callback('report.ready', { id: 'rpt-1' }), 'unknown event: report.ready'],
+    ['an unknown event', callback('report.ready', { id: 'rpt-1' }), 'unknown event: report.ready'],
     ['the name of a method', callback('constructor.call', {}), 'unknown event: constructor.call'],
-    ['a value', callback('payout.failed', { id: 'disb-1', reference_id: 4_111 }), 'misshapen: data.reference_id'],
+    [
+      'a number for a reference',
+      callback('payout.failed', { id: 'disb-1', reference_id: 4_111 }),
+      'misshapen: data.reference_id',
+    ],
   ])('A callback with %s is unreadable, and the reason names fields, not their values', (_, body, unread) => {
     expect(read(body)).toEqual({ hint: null, unread });
   });

@@ -32,7 +32,7 @@ describe('Instruments at the provider', () => {
     });
   });
 
-  test('A brief query loads payments only of an instrument that no longer waits', async () => {
+  test('A brief instrument look-up loads payments only once the instrument is no longer waiting', async () => {
     const { request, paymentCode } = await issue();
     const { url } = sandbox;
     const calls: string[] = [];
@@ -69,7 +69,7 @@ describe('Instruments at the provider', () => {
     await expect(other).rejects.toMatchObject({ code: 'PROVIDER_UNKNOWN' });
   });
 
-  test('An e-wallet’s code is its checkout URL, OVO’s the id of the request', async () => {
+  test('The payment code of an e-wallet is its checkout URL, and that of OVO is the request id', async () => {
     const dana = await issue({ method: 'ewallet', channelCode: 'DANA' });
     expect(dana.paymentCode).toBe(`${sandbox.url}/checkout/${dana.providerPaymentRequestId}`);
     expect(dana.expiresAt).toBeNull();
@@ -86,7 +86,7 @@ describe('Instruments at the provider', () => {
     expect(await sandbox.gateway.findInstrument(late.reference)).toBeNull();
   });
 
-  test('A paid instrument’s state includes the payment, which is found by its own id too', async () => {
+  test('A paid instrument’s state includes its payment, which can also be found by its own id', async () => {
     const { request, paymentCode, ...ids } = await issue();
     const { body } = await sandbox.pay(paymentCode);
     const state = await sandbox.gateway.findInstrument(request.reference);
@@ -106,7 +106,7 @@ describe('Instruments at the provider', () => {
     expect(await sandbox.gateway.findPayment('pm-none', body.id)).toBeNull();
   });
 
-  test('A wrong amount is reported and leaves the instrument payable', async () => {
+  test('A payment of a wrong amount is reported and leaves the instrument payable', async () => {
     const { request, paymentCode } = await issue();
     await sandbox.pay(paymentCode, 14_000);
     expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
@@ -115,7 +115,7 @@ describe('Instruments at the provider', () => {
     });
   });
 
-  test('A declined instrument has failed with the provider’s code', async () => {
+  test('A declined instrument fails with the provider’s code', async () => {
     const { request, paymentCode } = await issue({ method: 'ewallet', channelCode: 'SHOPEEPAY' });
     await sandbox.post('/sandbox/decline', { payment_code: paymentCode });
     expect(await sandbox.gateway.findInstrument(request.reference)).toMatchObject({
@@ -125,7 +125,7 @@ describe('Instruments at the provider', () => {
     });
   });
 
-  test('An instrument can be expired, even twice; later money is still reported', async () => {
+  test('An instrument can be expired, even twice; later payments are still reported', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
@@ -137,7 +137,7 @@ describe('Instruments at the provider', () => {
     });
   });
 
-  test('Expiring a paid instrument succeeds and reverses nothing; expiring one that was never issued is unknown', async () => {
+  test('Expiring a paid instrument reverses nothing; expiring an unknown one has an unknown outcome', async () => {
     const { request, paymentCode, providerPaymentMethodId } = await issue();
     await sandbox.pay(paymentCode);
     await sandbox.gateway.expireInstrument(providerPaymentMethodId);
@@ -153,7 +153,7 @@ describe('Instruments at the provider', () => {
     expect(new Set(state?.payments.map(({ amount }) => amount)).size).toBe(120);
   });
 
-  test('The provider’s balance is returned as money', async () => {
+  test('The provider’s balance is returned as a decimal string', async () => {
     expect(await sandbox.gateway.readBalance()).toMatch(/^\d+\.0000$/);
   });
 });

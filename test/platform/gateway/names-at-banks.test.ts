@@ -30,7 +30,7 @@ describe('Names sent to banks', () => {
     await stack.stop();
   });
 
-  it('A name is sent to the bank in Latin letters, and shown as it was given', async () => {
+  it('A name is sent to the bank in Latin letters, and returned by the API as given', async () => {
     const beneficiary_name = 'Zoë Ørsted 🌸';
     const { body } = await partner.post('/payouts', payoutBody({ beneficiary_name }));
     const { id } = body.data;
@@ -71,7 +71,7 @@ describe('Names sent to banks', () => {
     expect((await partner.post('/payments', reference)).status).toBe(400);
   });
 
-  it('A customer without a name in Latin letters is sent under the platform’s name', async () => {
+  it('A customer without a name in Latin letters is sent to the provider under the platform’s name', async () => {
     const named = async (customer_name: string): Promise<string> => {
       const body = { method: 'virtual_account', channel: 'BCA', amount: '50000', customer_name };
       const { id } = (await partner.post('/payments', body)).body.data;

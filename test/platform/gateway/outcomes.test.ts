@@ -33,15 +33,18 @@ const payout = (reference: string, status: string, failure_code?: string) => ({
 });
 
 describe('Definite refusals by the provider', () => {
-  test.each([400, 402, 403, 404, 422])('A %d with an error code is a refusal with that code', async (status) => {
-    provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
-    const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
-    expect(await gateway.requestInstrument(buildInstrumentRequest())).toEqual(refused);
-    expect(await gateway.requestTransfer(buildTransferRequest())).toEqual(refused);
-    expect(await gateway.requestTransfer(refundRequest)).toEqual(refused);
-  });
+  test.each([400, 402, 403, 404, 422])(
+    'A %d by the provider with an error code is a refusal with that code',
+    async (status) => {
+      provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
+      const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
+      expect(await gateway.requestInstrument(buildInstrumentRequest())).toEqual(refused);
+      expect(await gateway.requestTransfer(buildTransferRequest())).toEqual(refused);
+      expect(await gateway.requestTransfer(refundRequest)).toEqual(refused);
+    },
+  );
 
-  test('A channel or bank that the provider does not have is refused without a call', async () => {
+  test('A channel or bank that the provider does not support is refused without a call', async () => {
     provider.answer(() => null);
     const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'GOPAY' });
     expect(await gateway.requestInstrument(request)).toMatchObject({ outcome: 'refused' });
@@ -52,7 +55,7 @@ describe('Definite refusals by the provider', () => {
   });
 
   test.each(['FEATURE_NOT_ACTIVATED', 'OPERATION_NOT_ALLOWED', 'ACCOUNT_ACCESS_BLOCKED', 'DENIED_PERSON_LIST_MATCHED'])(
-    'A 403 that says %s is a refusal',
+    'A 403 with the code %s is a refusal',
     async (error_code) => {
       provider.answer(() => ({ status: 403, body: { error_code, message: 'no' } }));
       const refused = { outcome: 'refused', code: error_code };
@@ -63,12 +66,12 @@ describe('Definite refusals by the provider', () => {
   );
 });
 
-test('A refund that conflicts with another in progress is known not to have been sent', async () => {
+test('A refund rejected because another is in progress counts as never sent', async () => {
   provider.answer(() => ({ status: 400, body: { error_code: 'REFUND_IN_PROGRESS', message: 'wait' } }));
   await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject({ ...unknown, neverSent: true });
 });
 
-test('A refund is looked up on every page, as a second one may be under its reference', async () => {
+test('A refund is looked up on every page of the payment’s refunds', async () => {
   const page = (from: number) =>
     Array.from({ length: 50 }, (_, index) => ({
       id: `rfd-${from + index}`,
@@ -84,7 +87,7 @@ test('A refund is looked up on every page, as a second one may be under its refe
   expect(provider.seen).toHaveLength(2);
 });
 
-describe('Anything but a definite answer', () => {
+describe('Responses that leave the outcome unknown', () => {
   const answers: [string, StubAnswer][] = [
     ['a 500', { status: 500, body: { error_code: 'SERVER_ERROR' } }],
     ['a 503', { status: 503, body: { error_code: 'CHANNEL_UNAVAILABLE' } }],
@@ -94,7 +97,7 @@ describe('Anything but a definite answer', () => {
     ['a 403 with an intermediary’s code', { status: 403, body: { error_code: 'WAF_BLOCKED' } }],
     ['a 403 about unspecified access', { status: 403, body: { error_code: 'UNAUTHORIZED' } }],
     ['a 408', { status: 408, body: { error_code: 'TIMEOUT' } }],
-    ['a 409, since something may exist under this key,', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
+    ['a 409, which may mean that the key is used,', { status: 409, body: { error_code: 'DUPLICATE_ERROR' } }],
     ['a 400 that says the key is used', { status: 400, body: { error_code: 'DUPLICATE_TRANSACTION_ERROR' } }],
     ['a 425', { status: 425, body: { error_code: 'TOO_EARLY' } }],
     ['a 429', { status: 429, body: { error_code: 'RATE_LIMIT_EXCEEDED' } }],
@@ -104,7 +107,7 @@ describe('Anything but a definite answer', () => {
     ['a 200 without the payment', { status: 200, body: {} }],
   ];
 
-  test.each(answers)('An answer with %s is unknown', async (_, answer) => {
+  test.each(answers)('The outcome after %s is unknown', async (_, answer) => {
     provider.answer(() => answer);
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
@@ -115,7 +118,7 @@ describe('Anything but a definite answer', () => {
     [401, 'INVALID_API_KEY'],
     [401, 'ANYTHING'],
     [403, 'REQUEST_FORBIDDEN_ERROR'],
-  ])('A %d %s concerns our key: nothing was done, and a corrected key may retry', async (status, error_code) => {
+  ])('A %d %s concerns our API key: the request counts as never sent', async (status, error_code) => {
     provider.answer(() => ({ status, body: { error_code, message: 'not you' } }));
     const ours = { ...unknown, neverSent: true };
     await expect(gateway.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(ours);
@@ -123,7 +126,7 @@ describe('Anything but a definite answer', () => {
     await expect(gateway.requestTransfer(refundRequest)).rejects.toMatchObject(ours);
   });
 
-  test('Silence for longer than the time-out of a call is unknown', async () => {
+  test('A call that times out has an unknown outcome', async () => {
     provider.answer(() => null);
     const startedAt = Date.now();
     const hurried = createXenditGateway({ ...impatient, url: provider.url });
@@ -131,7 +134,7 @@ describe('Anything but a definite answer', () => {
     expect(Date.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test('A body that never ends is unknown', async () => {
+  test('A call whose response body never ends has an unknown outcome', async () => {
     const stuck: typeof fetch = async (_, init) =>
       new Response(
         new ReadableStream({
@@ -144,7 +147,7 @@ describe('Anything but a definite answer', () => {
     await expect(slow.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
   });
 
-  test('A call aborted before or while it runs is unknown', async () => {
+  test('A call aborted before or while it runs has an unknown outcome', async () => {
     const patient = createXenditGateway({ ...options, url: provider.url, timeoutMs: 60_000 });
     provider.answer(() => null);
     const signal = AbortSignal.timeout(100);
@@ -152,13 +155,13 @@ describe('Anything but a definite answer', () => {
     await expect(patient.findTransfer('any', { signal })).rejects.toMatchObject(unknown);
   });
 
-  test('An unreachable server is unknown', async () => {
+  test('A call to an unreachable server has an unknown outcome', async () => {
     const lost = createXenditGateway({ ...options, url: 'http://127.0.0.1:9' });
     await expect(lost.requestInstrument(buildInstrumentRequest())).rejects.toMatchObject(unknown);
     await expect(lost.readBalance()).rejects.toMatchObject(unknown);
   });
 
-  test('An answer for another reference or amount is unknown', async () => {
+  test('A response for another reference or amount leaves the outcome unknown', async () => {
     provider.answer(() => ({ status: 200, body: payout('another', 'ACCEPTED') }));
     await expect(gateway.requestTransfer(buildTransferRequest())).rejects.toMatchObject(unknown);
     const request = buildTransferRequest({ amount: '24999' });
@@ -166,7 +169,7 @@ describe('Anything but a definite answer', () => {
     await expect(gateway.requestTransfer(request)).rejects.toMatchObject(unknown);
   });
 
-  test('The error does not repeat what the provider said about people', async () => {
+  test('An error does not repeat the provider’s message, which may contain personal data', async () => {
     provider.answer(() => ({ status: 500, body: { error_code: 'SERVER_ERROR', message: 'Siti 1234567890' } }));
     const error = await gateway.requestTransfer(buildTransferRequest()).catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ message: 'request transfer: the provider answered 500 SERVER_ERROR' });
@@ -175,7 +178,7 @@ describe('Anything but a definite answer', () => {
 });
 
 describe('Look-ups at the provider', () => {
-  test('Only an empty list or an explicit answer proves that a resource does not exist', async () => {
+  test('Only an empty list or DATA_NOT_FOUND proves that a resource does not exist', async () => {
     provider.answer(() => ({ status: 200, body: { data: [], has_more: false } }));
     expect(await gateway.findTransfer('a')).toBeNull();
     expect(await gateway.findInstrument('a')).toBeNull();
@@ -194,7 +197,7 @@ describe('Look-ups at the provider', () => {
     }
   });
 
-  test('An instrument whose payments cannot be looked up is unknown', async () => {
+  test('An instrument whose payments cannot be looked up has an unknown status', async () => {
     const virtual_account = { channel_code: 'BRI', channel_properties: { virtual_account_number: '92001' } };
     const payment_method = { id: 'pm-1', type: 'VIRTUAL_ACCOUNT', status: 'ACTIVE', virtual_account };
     const request = { id: 'pr-1', reference_id: 'ours', amount: 15_000, status: 'PENDING', payment_method };
@@ -206,7 +209,7 @@ describe('Look-ups at the provider', () => {
     await expect(gateway.findInstrument('ours')).rejects.toMatchObject(unknown);
   });
 
-  test('A list that ignores the filter does not pass off another transfer as ours', async () => {
+  test('A look-up ignores listed transfers with another reference', async () => {
     provider.answer(() => ({ status: 200, body: { data: [payout('another', 'SUCCEEDED')] } }));
     expect(await gateway.findTransfer('ours')).toBeNull();
   });
@@ -219,7 +222,7 @@ describe('Look-ups at the provider', () => {
     ['FAILED', 'failed', 'TRANSFER_ERROR'],
     ['CANCELLED', 'failed', 'CANCELLED'],
     ['REVERSED', 'reversed', null],
-  ])('A payout that is %s counts as %s', async (status, expected, failureCode) => {
+  ])('A payout that is %s at the provider counts as %s', async (status, expected, failureCode) => {
     const code = status === 'FAILED' ? 'TRANSFER_ERROR' : undefined;
     provider.answer(() => ({ status: 200, body: { data: [payout('ours', status, code)] } }));
     expect(await gateway.findTransfer('ours')).toEqual({
@@ -233,7 +236,7 @@ describe('Look-ups at the provider', () => {
     });
   });
 
-  test('An unrecognized status is unknown, never a failure', async () => {
+  test('A transfer with an unrecognized status has an unknown outcome, and has not failed', async () => {
     provider.answer(() => ({ status: 200, body: { data: [payout('ours', 'ROUTING')] } }));
     await expect(gateway.findTransfer('ours')).rejects.toMatchObject(unknown);
   });
@@ -245,7 +248,7 @@ describe('Look-ups at the provider', () => {
   });
 });
 
-describe('Instruments as described by the provider', () => {
+describe('Instrument statuses at the provider', () => {
   const asked = (status: string, methodStatus: string, payments: object[] = []) => {
     provider.answer(({ url }) => {
       if (url.startsWith('/v2/payment_methods/')) return { status: 200, body: { data: payments, has_more: false } };
@@ -280,26 +283,29 @@ describe('Instruments as described by the provider', () => {
     ['CANCELED', 'EXPIRED', 'expired'],
     ['VOIDED', 'INACTIVE', 'expired'],
     ['PENDING', 'EXPIRED', 'expired'],
-  ])('A request that is %s on a method that is %s counts as %s', async (status, methodStatus, expected) => {
-    expect(await asked(status, methodStatus)).toMatchObject({ status: expected });
-  });
+  ])(
+    'A payment request that is %s on a payment method that is %s counts as %s',
+    async (status, methodStatus, expected) => {
+      expect(await asked(status, methodStatus)).toMatchObject({ status: expected });
+    },
+  );
 
-  test('A method that ended because it was paid has not expired', async () => {
+  test('An expired payment method with a full payment does not count as expired', async () => {
     expect(await asked('PENDING', 'EXPIRED', [payment(15_000)])).toMatchObject({ status: 'waiting' });
     expect(await asked('PENDING', 'EXPIRED', [payment(14_000)])).toMatchObject({ status: 'expired' });
   });
 
-  test.each(['UNKNOWN', 'SOMETHING_NEW'])('A request that is %s is unknown', async (status) => {
+  test.each(['UNKNOWN', 'SOMETHING_NEW'])('A payment request that is %s has an unknown status', async (status) => {
     await expect(asked(status, 'ACTIVE')).rejects.toMatchObject(unknown);
   });
 
-  test('An invalid amount is unknown', async () => {
+  test('An instrument with an invalid payment amount has an unknown status', async () => {
     await expect(asked('PENDING', 'ACTIVE', [payment(0.00001)])).rejects.toMatchObject(unknown);
   });
 });
 
 describe('Requests to the provider', () => {
-  test('The reference is the idempotency key, names are the provider’s, and the amount is a whole number', async () => {
+  test('A transfer request has its reference as idempotency key, a provider’s bank code and whole rupiah', async () => {
     const request = buildTransferRequest({ bankCode: 'MANDIRI' });
     provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
     await gateway.requestTransfer(request);
@@ -322,7 +328,7 @@ describe('Requests to the provider', () => {
     });
   });
 
-  test('Every attempt for one instrument sends the same bytes', async () => {
+  test('Every attempt for one instrument sends the same body', async () => {
     const request = buildInstrumentRequest({ customer: { name: 'Årni   Ó’Brien, S.H.' } });
     provider.answer(() => ({ status: 500, body: {} }));
     await gateway.requestInstrument(request).catch(() => {});
@@ -348,7 +354,7 @@ describe('Requests to the provider', () => {
     });
   });
 
-  test('An e-wallet request has the return address, and OVO’s the phone number in international form', async () => {
+  test('An OVO request has the return URL and the phone number in international format', async () => {
     provider.answer(() => ({ status: 500, body: {} }));
     const request = buildInstrumentRequest({ method: 'ewallet', channelCode: 'OVO' });
     await gateway.requestInstrument(request).catch(() => {});

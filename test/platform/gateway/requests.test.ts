@@ -17,7 +17,7 @@ afterAll(() => provider.close());
 
 const unknown = { code: 'PROVIDER_UNKNOWN' };
 
-describe('Requests that the provider answers with 429', () => {
+describe('Requests rejected by the provider with 429', () => {
   const limited = (header?: string): StubAnswer => ({
     status: 429,
     body: { error_code: 'RATE_LIMIT_EXCEEDED' },
@@ -35,7 +35,7 @@ describe('Requests that the provider answers with 429', () => {
     ['soon', 5_000],
     [undefined, 5_000],
     ['Sun, 01 Jan 2023 00:00:00 GMT', 1_000],
-  ])('A request answered with 429 was not executed and is repeated after Retry-After: %s', async (header, restMs) => {
+  ])('A request that gets a 429 counts as never sent, and is retried after Retry-After: %s', async (header, restMs) => {
     expect(await outcomeOf(limited(header))).toMatchObject({ ...unknown, neverSent: true, restMs });
   });
 
@@ -71,7 +71,7 @@ describe('Requested transfers', () => {
     expect(createHash('sha256').update(sent).digest('hex')).toBe(digest);
   });
 
-  test('A request that may no longer be sent is not sent', async () => {
+  test('A transfer is not requested if a check right before the call forbids it', async () => {
     provider.answer(() => ({ status: 500, body: {} }));
     const error = await gateway
       .requestTransfer(buildTransferRequest(), { beforeSend: async () => false })

@@ -56,7 +56,7 @@ const providersIn = async (table: string) =>
 const both = ['kedua', 'xendit'];
 
 describe('Two providers', () => {
-  it('A second provider accepts a top-up through its channels', async () => {
+  it('A second provider accepts top-ups through its channels', async () => {
     const [here, there] = [await topUp(bca), await topUp(bni)];
     expect(kedua.instruments).toMatchObject([{ reference: there.payment_order_id, code: there.payment_code }]);
 
@@ -73,7 +73,7 @@ describe('Two providers', () => {
     expect(await providersIn('receipts')).toEqual(both);
   });
 
-  it('A second provider’s unexpected money is held in suspense as its own', async () => {
+  it('Unexpected money at a second provider is held in suspense under that provider', async () => {
     const again = kedua.pay(kedua.instruments[0]?.code ?? '');
     expect((await callBack('kedua', again)).status).toBe(200);
     const suspended = () =>
@@ -97,7 +97,7 @@ describe('Two providers', () => {
     );
   });
 
-  it('A second provider sends payouts to its banks', async () => {
+  it('A second provider executes the payouts to its banks', async () => {
     const partner = await buildPayer(stack);
     const here = await pay(partner, { bank_code: 'BRI' });
     const there = await pay(partner, { bank_code: 'BNI', bank_account_number: '0012345678' });
@@ -108,7 +108,7 @@ describe('Two providers', () => {
     expect(await providersIn('payouts')).toEqual(both);
   });
 
-  it('A second provider cannot reuse ids of the first', async () => {
+  it('A second provider’s ids must have its prefix, so that they never equal ids of the first', async () => {
     for (const [table, id] of [
       ['receipts', 'provider_payment_id'],
       ['payouts', 'provider_transfer_id'],

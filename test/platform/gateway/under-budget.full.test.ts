@@ -38,8 +38,8 @@ describe('Calls on behalf of partners', () => {
   }, 60_000);
 });
 
-describe('While the provider answers 429', () => {
-  it('Payouts and payments never fail or need an operator while the provider answers 429; they continue afterwards', async () => {
+describe('While the provider returns 429', () => {
+  it('Payouts and payments neither fail nor need an operator while the provider returns 429', async () => {
     await fill(1_000);
     const [partner, payer, operator] = [
       await buildPayer(stack),

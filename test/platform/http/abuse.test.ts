@@ -47,7 +47,7 @@ describe('Queries of the largest size', () => {
   it.each([
     ['the same', 'a&'.repeat(7000)],
     ['different', Array.from({ length: 2500 }, (_, index) => `k${index}`).join('&')],
-  ])('A query with as many parameters as fit costs no more than a body of its size: %s', async (_, query) => {
+  ])('A query with as many parameters as fit costs at most 300 ms of processor time: %s', async (_, query) => {
     const dear: string[] = [];
     for (const path of paths) {
       const before = process.cpuUsage();
@@ -63,7 +63,7 @@ describe('Queries of the largest size', () => {
 });
 
 describe('Requests that the HTTP parser rejects', () => {
-  it('A request that the HTTP parser rejects is answered in the envelope, with a request id', async () => {
+  it('A request that the HTTP parser rejects gets a 400 in the envelope, with a request id', async () => {
     const { status, headers, body } = read(await say(portOf(), 'GET /v1/users HTTP/9.9\r\n\r\n'));
     expect([status, body]).toEqual([
       400,
@@ -78,7 +78,7 @@ describe('Requests that the HTTP parser rejects', () => {
     expect(headers).toContain('cache-control: no-store');
   });
 
-  it('A request that the HTTP parser rejects is answered in the partners’ envelope under their prefix', async () => {
+  it('A request that the HTTP parser rejects gets a 400 in the partners’ envelope under their prefix', async () => {
     const large = `x: ${'a'.repeat(40_000)}`;
     const answer = await say(portOf(), `GET /v1/partners/balance HTTP/1.1\r\nhost: x\r\n${large}\r\n\r\n`);
     const { status, body } = read(answer);
@@ -105,7 +105,7 @@ describe('Requests that Node rejects', () => {
     ],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'Bad Request'],
   ])(
-    'A request that Node rejects is answered in the envelope, with a request id: %s',
+    'A request that Node rejects gets a 400 in the envelope, with a request id: %s',
     async (_, text, statusCode, error) => {
       const { status, headers, body } = read(await say(portOf(), text));
       expect([status, body]).toEqual([
@@ -117,7 +117,7 @@ describe('Requests that Node rejects', () => {
     },
   );
 
-  it('A request that Node rejects is answered in the partners’ envelope under their prefix, and HTTP/1.0 needs no Host', async () => {
+  it('A request that Node rejects gets the partners’ envelope under their prefix; HTTP/1.0 needs no Host', async () => {
     const { status, body } = read(await say(portOf(), 'GET /v1/partners/balance HTTP/1.1\r\n\r\n'));
     expect([status, body]).toEqual([
       400,
@@ -141,7 +141,7 @@ describe('Connections whose client closes its side early', () => {
     ['in the headers', () => head('/v1/auth/login')],
     ['in a body with a length', () => `${head('/v1/auth/login')}content-length: 1000\r\n\r\n{"email":`],
     ['in a chunked body', () => `${head('/v1/auth/login')}transfer-encoding: chunked\r\n\r\n9\r\n{"email":`],
-  ])('A client that closes its side early gets an answer in the envelope, with a request id: %s', async (_, text) => {
+  ])('A client that closes its side early gets a 400 in the envelope, with a request id: %s', async (_, text) => {
     const { status, headers, body } = read(await say(portOf(), text()));
     expect([status, body]).toEqual([
       400,
@@ -151,8 +151,8 @@ describe('Connections whose client closes its side early', () => {
   });
 });
 
-describe('Slow and excess bodies', () => {
-  it('A body that trickles in gets 408 after its time-out, however steadily bytes arrive', async () => {
+describe('Slow and excessive bodies', () => {
+  it('A body that trickles in times out, however steadily bytes arrive', async () => {
     const refused = Promise.withResolvers<unknown>();
     await using server = createServer((request, response) => {
       readBody(request, { timeoutMs: 300 }).then(refused.reject, (error: unknown) => {
@@ -174,7 +174,7 @@ describe('Slow and excess bodies', () => {
     }
   });
 
-  it('Bodies that never end take 64 MiB together: then large ones get 503 until those are gone, and small ones are read', async () => {
+  it('Bodies in progress share a memory limit; beyond it, large ones are refused and small ones read', async () => {
     const { list: limitBytes, auth: small } = bodyLimitBytes;
     await using server = createServer((request, response) => {
       readBody(request, { limitBytes }).then(
@@ -213,7 +213,7 @@ describe('Slow and excess bodies', () => {
   it.each([
     ['by GET', 'GET / HTTP/1.1\r\n'],
     ['by POST', 'POST / HTTP/1.1\r\n'],
-  ])('A body that trickles in after an unread answer has its connection closed (%s)', async (_, line) => {
+  ])('A connection is closed if its request body still trickles in after the response (%s)', async (_, line) => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 300,
@@ -235,7 +235,7 @@ describe('Slow and excess bodies', () => {
     }
   });
 
-  it('A body that arrives after the answer leaves its connection open for the next request', async () => {
+  it('A connection stays open if its request body arrives soon after the response', async () => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 1_500,
@@ -254,7 +254,7 @@ describe('Slow and excess bodies', () => {
     socket.destroy();
   });
 
-  it('A body after CONNECT is not awaited: a client that keeps its side open loses the connection', async () => {
+  it('The connection of a CONNECT request is closed, even if the client keeps its side open', async () => {
     await using server = createHttpServer((_request, response) => response.end('{}'), {
       maxConnections: 10,
       restOfBodyMs: 300,
@@ -277,7 +277,7 @@ describe('Slow and excess bodies', () => {
     }
   });
 
-  it('A body whose client disconnects is the client’s fault, never reported as an outage', async () => {
+  it('A body whose client disconnects is reported as an invalid request, not as an outage', async () => {
     const refused = Promise.withResolvers<unknown>();
     await using server = createServer((request) => {
       readBody(request).then(refused.reject, (error: unknown) => refused.resolve(errorCodeOf(error)));
@@ -306,7 +306,7 @@ describe('Slow and excess bodies', () => {
 });
 
 describe('Connection limits', () => {
-  it('A connection whose client reads nothing of a response is closed, and one whose client reads slowly is not', async () => {
+  it('A connection is closed if its client reads nothing of a response, but not if it reads slowly', async () => {
     const size = 20_000_000;
     await using server = createHttpServer((_request, response) => response.end(Buffer.alloc(size)), {
       maxConnections: 10,
@@ -376,7 +376,7 @@ describe('Password hashing', () => {
 });
 
 describe('Metrics', () => {
-  it('Metrics are not served on the API’s own port in production', async () => {
+  it('The probes serve /metrics only if they are given the metrics', async () => {
     const { probes } = await import('../../../src/platform/http/probes.ts');
     expect(probes({}, null).match('/metrics', 'GET').route).toBe(false);
     expect(probes({}, stack.deps.metrics).match('/metrics', 'GET').route).toBe(true);

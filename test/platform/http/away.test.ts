@@ -32,7 +32,7 @@ describe('While the database is down', () => {
     ['that refuses connections', false],
     ['that accepts connections and never answers', true],
   ])(
-    'A database %s makes requests return 503 with Retry-After within 3 s in one of three tries, without a reason',
+    'A database %s makes requests return 503 with Retry-After within 3 s, without naming the cause',
     async (_, silent) => {
       const wall = createServer();
       wall.listen(0, '127.0.0.1');
@@ -69,7 +69,7 @@ describe('While the database is down', () => {
   );
 });
 
-itInFull('While a query hangs, a scrape answers without the gauges of that query', async () => {
+itInFull('A scrape during a hanging query returns all metrics except the gauges of that query', async () => {
   const metrics = createMetrics({ defaults: false });
   const hanging = gauge(metrics, 'hanging', 'Of a query that hangs.', ['what']);
   gauge(metrics, 'other', 'Of this process.', []).set(7);
@@ -96,7 +96,7 @@ describe('While Temporal is down', () => {
     ]);
   });
 
-  it('Dependencies are probed once a second, however many ask, and the reason of a failure is logged once', async () => {
+  it('Concurrent readiness requests probe dependencies once, and the cause of a failure is logged once', async () => {
     let asked = 0;
     const app = new Koa();
     const database = async () => {

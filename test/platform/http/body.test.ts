@@ -40,7 +40,7 @@ async function post(body: string | Buffer, headers: Record<string, string> = {},
 }
 
 describe('A JSON body', () => {
-  it('A JSON body with a byte order mark is read', async () => {
+  it('A JSON body with a byte order mark is accepted', async () => {
     expect((await post(`\uFEFF${JSON.stringify(login)}`)).status).toBe(401);
   });
 
@@ -61,7 +61,7 @@ describe('A JSON body', () => {
     );
   });
 
-  it('A body may have 16 KiB for a login, and 256 KiB elsewhere', async () => {
+  it('A body may have 16 KiB for a login, 1 MiB for an allocation and 256 KiB for a payment', async () => {
     const padded = (bytes: number) => JSON.stringify({ a: '' }).replace('""', `"${'x'.repeat(bytes - 8)}"`);
     expect((await post(padded(16 * 1024))).status).toBe(400);
     expect((await post(padded(16 * 1024 + 1))).status).toBe(413);
@@ -85,7 +85,7 @@ describe('A JSON body', () => {
       ['gzip', gzipSync],
       ['br', brotliCompressSync],
       ['deflate', deflateSync],
-    ])('A body sent as %s is read', async (encoding, compress) => {
+    ])('A body compressed with %s is accepted', async (encoding, compress) => {
       const answer = await postAs(user, '/v1/payments/gateway', compress('{"some":1}'), {
         'content-encoding': encoding,
       });
@@ -109,7 +109,7 @@ describe('A JSON body', () => {
       expect([await statusOf(repeated), await statusOf(least), await statusOf(most)]).toEqual([413, 400, 413]);
     });
 
-    it('A partner’s body obeys the same limits, in the partners’ envelope', async () => {
+    it('A partner’s body that is nested too deeply is refused in the partners’ envelope', async () => {
       const partner = await buildPartner(stack);
       const answer = await partner.post('/payments', { a: JSON.parse('['.repeat(40) + ']'.repeat(40)) });
       expect([answer.status, answer.body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);
@@ -126,7 +126,7 @@ describe('A JSON body', () => {
     expect(await post(text)).toMatchObject({ status: 400, body: { message: `${field}: appears twice` } });
   });
 
-  it('A body is parsed like JSON.parse, with money as written', () => {
+  it('Bodies are parsed as by JSON.parse, except that money keeps its digits', () => {
     const sealed = (value: unknown): unknown => {
       if (typeof value === 'number') return new NumberLiteral(JSON.stringify(value));
       if (Array.isArray(value)) return value.map((item) => (typeof item === 'number' ? item : sealed(item)));
@@ -151,7 +151,7 @@ describe('A JSON body', () => {
 });
 
 describe('Refusals', () => {
-  it('Error answers of any kind are never cached', async () => {
+  it('Error responses are never cached', async () => {
     for (const path of ['/v1/nothing', '/v1/auth/me', '/v1/partners/balance']) {
       const answer = await fetch(`${stack.url}${path}`);
       expect([path, answer.headers.get('cache-control')]).toEqual([path, 'no-store']);
@@ -165,12 +165,12 @@ describe('Page numbers', () => {
     partner = await buildPartner(stack);
   });
 
-  it.each(['999999999', '99999999999999999999999999'])('Page %s is empty', async (page) => {
+  it.each(['999999999', '99999999999999999999999999'])('The page %s of a short list is empty', async (page) => {
     const { status, body } = await partner.get(`/payments?page=${page}`);
     expect([status, body.data.items]).toEqual([200, []]);
   });
 
-  it.each(['0', '-1', '1.5', 'x', ''])('Page %j is refused', async (page) => {
+  it.each(['0', '-1', '1.5', 'x', ''])('The page number %j returns 400', async (page) => {
     expect((await partner.get(`/payments?page=${page}`)).status).toBe(400);
   });
 });

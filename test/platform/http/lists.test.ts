@@ -65,7 +65,7 @@ describe('Every list', () => {
   });
 
   it.each(Object.entries(lists))(
-    '%s continues by `next` to its end, whatever rows are deleted, and refuses an `after` that is none of its rows',
+    '%s pages by `next` to its end, even if rows are deleted, and rejects an `after` that matches no row',
     async (template, list) => {
       const { ids: words = {}, foreign } = await list.make(stack, makersOf(list, { ...people, ...partners }), template);
       const path = template.replace(/:(\w+)/g, (_, name: string) => String(words[name]));

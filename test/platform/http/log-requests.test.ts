@@ -40,7 +40,7 @@ describe('Request log lines', () => {
     });
   });
 
-  it('A partner’s request log line names the partner, and the code of an error as answered', async () => {
+  it('A partner’s request log line names the partner and the returned error code', async () => {
     await partner.post('/payments', { method: 'qris', amount: '1.5' }, 'key-of-a-line', { 'x-request-id': 'line-2' });
     expect(lineOf('line-2')).toMatchObject({
       caller: 'partner',
@@ -51,7 +51,7 @@ describe('Request log lines', () => {
     expect(lineOf('line-2')).not.toHaveProperty('user_id');
   });
 
-  it('An unknown caller’s request log line contains no name, and the reason for the refusal', async () => {
+  it('An unauthenticated request’s log line has the caller `nobody` and the error code', async () => {
     await stack.get('/v1/transactions', as('line-3'));
     expect(lineOf('line-3')).toMatchObject({ caller: 'nobody', status: 401, error: 'UNAUTHENTICATED' });
     await stack.get('/v1/partners/balance', as('line-4'));
@@ -60,7 +60,7 @@ describe('Request log lines', () => {
     expect(lineOf('line-5')).toMatchObject({ caller: 'nobody', status: 404, error: 'NOT_FOUND' });
   });
 
-  it('A request log line shows whether the first answer under a key was replayed', async () => {
+  it('A request log line shows whether the response was replayed under an idempotency key', async () => {
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data.id;
     const body = { destination_account_id: pocket, amount: '100' };
     const transfer = (id: string) =>

@@ -13,17 +13,17 @@ const optional = posts.flatMap(({ path, body }) =>
 );
 
 describe('Null in the body of a POST', () => {
-  it('Null is tested in many fields', () => {
+  it('Null is tested in more than 30 optional fields', () => {
     expect(optional.length).toBeGreaterThan(30);
   });
 
-  it.each(optional)('Null is the same as absent: %s', (_, field) => {
+  it.each(optional)('Null means absent in a POST: %s', (_, field) => {
     const [given, absent] = [field.safeParse(null), field.safeParse(undefined)];
     expect(given.success).toBe(true);
     expect(given.data ?? undefined).toEqual(absent.data ?? undefined);
   });
 
-  it('Null in a required field is reported as missing', () => {
+  it('Null in a required field of a POST is reported as missing', () => {
     const wrong = posts.flatMap(({ path, body }) => {
       if (!(body instanceof z.ZodObject)) return [];
       const required = Object.entries<z.ZodType>(body.shape).filter(([, field]) => !field.safeParse(undefined).success);
@@ -38,7 +38,7 @@ describe('Null in the body of a POST', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('Null is refused in a required field, and stored where it has a meaning', () => {
+  it('Null is rejected in a required field, and stored where it has a meaning', () => {
     const schema = nullsAsAbsent(
       z.strictObject({
         name: z.string(),

@@ -147,7 +147,7 @@ async function hang(text: string): Promise<Socket> {
 }
 
 describe('One abusive caller', () => {
-  it('A flood on the partners’ API is refused, and all others are served', async () => {
+  it('A partner’s flood of requests gets 429, and all other callers are served', async () => {
     const statuses: number[] = [];
     const rounds = await beside(async () => statuses.push((await abuser.get('/balance')).status));
     expect(rounds).toBeGreaterThan(width);
@@ -156,7 +156,7 @@ describe('One abusive caller', () => {
   }, 600_000);
 
   itInFull(
-    'A flood of passwords to hash leaves all others served, and sign-ups and logins working',
+    'During a flood of login attempts, other callers are served, and sign-ups and logins succeed',
     async () => {
       let asked = 0;
       let hashed = 0;
@@ -192,7 +192,7 @@ describe('One abusive caller', () => {
   );
 
   itInFull(
-    'A flood of bodies that are too large leaves all others served',
+    'Other callers are served during a flood of oversized bodies',
     async () => {
       // Created once: the cost of writing one must not delay the others.
       const raw = Buffer.from(JSON.stringify({ email: 'x'.repeat(2 * 1024 * 1024) }));
@@ -212,7 +212,7 @@ describe('One abusive caller', () => {
   );
 
   itInFull(
-    'A flood of long lists leaves all others served',
+    'Other callers are served during a flood of requests for long lists',
     async () => {
       const { token, accountId } = await buildIndividual(stack, { balance: '1000' });
       const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token })).body.data.id;
@@ -235,7 +235,7 @@ describe('One abusive caller', () => {
   );
 
   itInFull(
-    'Hundreds of connections with half a request leave all others served',
+    'Other callers are served beside hundreds of connections with half a request',
     async () => {
       const count = isFullRun() ? 2_000 : 300;
       const half = [

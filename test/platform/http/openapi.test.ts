@@ -59,7 +59,7 @@ const operations = routes.map((route) => {
 });
 
 describe('The OpenAPI document', () => {
-  it('The OpenAPI document never lists a value that the parameter’s own type forbids', () => {
+  it('The OpenAPI document lists only booleans as values of boolean parameters', () => {
     const wrong = operations.flatMap(({ operation, name }) =>
       (operation.parameters ?? [])
         .filter(({ schema }) => schema.type === 'boolean' && schema.enum?.some((value) => typeof value !== 'boolean'))
@@ -83,7 +83,7 @@ describe('The OpenAPI document', () => {
     expect(written.filter((key) => !used.has(key))).toEqual([]);
   });
 
-  it('The OpenAPI document has realistic examples: no value equals its field’s name, and no cause has a person’s name', () => {
+  it('The OpenAPI document has realistic examples: no value is empty or the name of its field', () => {
     const idle: string[] = [];
     const visit = (value: unknown, name: string, of: string): void => {
       if (typeof value === 'string') {
@@ -119,7 +119,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('The OpenAPI document states since when a route is deprecated and until when it works', () => {
+  it('The OpenAPI document marks deprecated routes, and lists their Deprecation and Sunset headers', () => {
     const access = open();
     const group = createRouteGroup({ prefix: '/v1/old', tag: 'Old' });
     const deprecated = { since: '2027-01-01', until: '2027-07-01' };
@@ -149,7 +149,7 @@ describe('The OpenAPI document', () => {
     expect(bare).toEqual([]);
   });
 
-  it('The OpenAPI document lists the headers of every answer to partners', () => {
+  it('The OpenAPI document lists the headers of every response to partners', () => {
     const limits = ['Amanah-Version', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
     for (const { route, operation } of operations.filter(({ route: { access } }) => access.kind === 'partner')) {
       for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
@@ -160,14 +160,14 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('The OpenAPI document requires a body where one is needed: for uploads, not for callbacks, which are always stored', () => {
+  it('The OpenAPI document requires a body for uploads and logins, but not for callbacks', () => {
     const required = (path: string) => document.paths[path]?.post?.requestBody?.required;
     expect(required('/v1/documents/upload')).toBe(true);
     expect(required('/v1/auth/login')).toBe(true);
     expect(required('/v1/gateway/callbacks/{provider}')).toBe(false);
   });
 
-  it('The OpenAPI document requires a printable idempotency key from people only, as the API does', () => {
+  it('The OpenAPI document requires printable idempotency keys of users, but not of partners', () => {
     const patterns = (header: string) =>
       operations
         .flatMap(({ operation }) => operation.parameters ?? [])
@@ -177,7 +177,7 @@ describe('The OpenAPI document', () => {
     expect(new Set(patterns('X-Idempotency-Key'))).toEqual(new Set([undefined]));
   });
 
-  it('The OpenAPI document has the 404 of a list filtered by a missing account', () => {
+  it('The OpenAPI document lists the 404 of lists that are filtered by a missing account', () => {
     for (const path of ['/v1/charitable-causes', '/v1/saving-circles']) {
       expect(Object.keys(document.paths[path]?.get?.responses ?? {})).toContain('404');
     }
@@ -196,7 +196,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('The OpenAPI document describes each tag once, in the words of the partners’ reference for its groups', () => {
+  it('The OpenAPI document repeats no sentence in a tag, and describes the partner API as its reference does', () => {
     for (const { description = '' } of document.tags) {
       const sentences = description.split(/(?<=\.) /);
       expect(new Set(sentences).size).toBe(sentences.length);
@@ -205,7 +205,7 @@ describe('The OpenAPI document', () => {
     for (const text of [aboutPayouts, aboutWebhooks]) expect(about).toContain(text);
   });
 
-  it('The OpenAPI document says what each success has done', () => {
+  it('The OpenAPI document describes every success response', () => {
     for (const { route, operation } of operations) {
       for (const [status, shape] of Object.entries(route.answers)) {
         const expected = typeof shape === 'string' ? shape : `Succeeded: ${operation.summary}.`;
@@ -214,7 +214,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('The OpenAPI document explains a 503 for a creation with a key, and without one', () => {
+  it('The OpenAPI document explains how to retry a creation after a 503, with a key and without one', () => {
     const saidOf = ({ operation }: (typeof operations)[number]) => operation.responses[503]?.description ?? '';
     const keyed = operations.filter(({ route }) => route.idempotent);
     const partners = keyed.filter(({ route }) => route.path.startsWith('/v1/partners/'));
@@ -229,7 +229,7 @@ describe('The OpenAPI document', () => {
     }
   });
 
-  it('The OpenAPI document has an example of every body that the route itself accepts', () => {
+  it('The OpenAPI document has an example of every body, which the route accepts', () => {
     const refused: unknown[] = [];
     for (const { route, operation, name } of operations) {
       const example = operation.requestBody?.content['application/json']?.example;
@@ -241,7 +241,7 @@ describe('The OpenAPI document', () => {
     expect(refused).toEqual([]);
   });
 
-  it('The OpenAPI document has an example of every answer that its schema accepts, and of every error in its envelope', () => {
+  it('The OpenAPI document has a valid example of every response, and of every error in its envelope', () => {
     const wrong: unknown[] = [];
     for (const { route, operation, name } of operations) {
       for (const [status, shape] of Object.entries(route.answers)) {
@@ -270,7 +270,7 @@ describe('The OpenAPI document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('The OpenAPI document lists the other formats of documents that have some', () => {
+  it('The OpenAPI document lists the alternative formats of statements, exports and settlements', () => {
     const others = operations.flatMap(({ operation, name }) => {
       const { 'application/json': _, ...content } = operation.responses['200']?.content ?? {};
       return Object.keys(content).map((type) => `${name} ${type}`);
@@ -285,7 +285,7 @@ describe('The OpenAPI document', () => {
     ]);
   });
 
-  it('The OpenAPI document says who may call each route: bearer or cookie, partner key and signature, or anyone', () => {
+  it('The OpenAPI document states each route’s access: bearer or cookie, partner key and signature, or none', () => {
     expect(Object.keys(document.components.securitySchemes).toSorted()).toEqual([
       'bearer',
       'cookie',

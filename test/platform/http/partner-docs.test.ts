@@ -40,7 +40,7 @@ describe("The partners' reference", () => {
     ]);
   });
 
-  it("The partners’ reference groups operations in the order of a partner's work, each group described, with its own ids", () => {
+  it('The partners’ reference groups all operations, describes each group and gives refunds their own ids', () => {
     const operations = Object.values(reference.paths).flatMap(Object.values);
     const events = Object.values(reference.webhooks).flatMap(Object.values);
     const names = reference.tags.map(({ name }) => name);
@@ -59,7 +59,7 @@ describe("The partners' reference", () => {
     expect(inGroup('Payments')).toContain('createPayment');
   });
 
-  it('The partners’ reference explains cause and remedy of every code that partners may get', () => {
+  it('The partners’ reference links to an error page with every code that partners may get', () => {
     const codes = reference.components.schemas.PartnerError.properties.error.properties.code.enum;
     expect(Object.keys(partnerErrors).toSorted()).toEqual(codes.toSorted());
     for (const code of [...codes, ...Object.keys(failureCodes)]) expect(errorPage()).toContain(`<code>${code}</code>`);
@@ -195,7 +195,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await other.getByText('import hmac').waitFor();
   });
 
-  itInFull('/docs/partners signs creations: the body and the key, as sent', async () => {
+  itInFull('/docs/partners signs the body and the key of creations as sent', async () => {
     const trial = await openTrial('Payments', 'Create a payment');
     const field = trial.locator('[contenteditable=true]');
     await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');
@@ -209,7 +209,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     expectSigned(sent, body, 'from-the-reference');
   });
 
-  it('/docs/partners contacts no third party, offers no external services, stores no secret and logs no error', async () => {
+  it('/docs/partners contacts no third party, offers no services, stores no secret and logs no error', async () => {
     expect([elsewhere, complaints]).toEqual([[], []]);
     expect(await page.locator('[placeholder^=QUxM]').count()).toBe(0);
     const offers = page.getByText(/API Client|Ask AI|MCP|Configure|Share|Deploy/);
@@ -218,7 +218,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     for (const secret of [partner.apiKey, partner.signingSecret]) expect(kept).not.toContain(secret);
   });
 
-  itInFull('/docs/partners has forgotten the secrets after a reload', async () => {
+  itInFull('/docs/partners forgets the secrets on a reload', async () => {
     await page.reload();
     await page.getByRole('textbox', { name: 'Value' }).first().waitFor();
     for (const name of ['Bearer Token', 'Value']) {

@@ -80,7 +80,7 @@ describe('The surface of the API', () => {
   });
   afterAll(() => stack?.stop());
 
-  it('Every answer of a deprecated route, errors included, states since when it is deprecated and until when it works', async () => {
+  it('Even an error response of a deprecated route has the headers Deprecation and Sunset', async () => {
     const { status, headers } = await stack.get('/v1/workshop/restricted');
     expect([status, headers.get('deprecation'), headers.get('sunset')]).toEqual([
       401,
@@ -155,7 +155,7 @@ describe('The surface of the API', () => {
       });
     });
 
-    it('A GET with a body field is refused, too', async () => {
+    it('A GET with a field in its body is refused', async () => {
       const raw = '{"page":2}';
       const headers = { 'content-type': 'application/json', 'content-length': raw.length };
       const call = request(new URL('/v1/workshop/list', stack.url), { method: 'GET', headers });
@@ -210,7 +210,7 @@ describe('The surface of the API', () => {
       [{ amount: 1, count: '2' }, 'count: must be a number'],
       [{ amount: 1, count: null, label: 3 }, 'label: must be text'],
       [{}, 'amount: is required'],
-    ])('A body’s errors are in plain words: %j', async (body, message) => {
+    ])('The error for an invalid field has a plain message: %j', async (body, message) => {
       const answer = await stack.post('/v1/workshop/money', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
@@ -291,7 +291,7 @@ describe('The surface of the API', () => {
       }
     });
 
-    it('A trailing slash does not change the error of a path', async () => {
+    it('A trailing slash does not change the response of a path', async () => {
       const read = async (path: string) => {
         const answer = await stack.http.get(path);
         return [answer.status, answer.body];
@@ -300,7 +300,7 @@ describe('The surface of the API', () => {
       expect((await read('/v1/workshop/list/'))[0]).toBe(200);
     });
 
-    it('A fixed path segment is not taken for a parameter: there is no organization `sizes` to patch', async () => {
+    it('A fixed path segment is not matched as a parameter: no organization `sizes` can be patched', async () => {
       for (const method of ['PATCH', 'POST']) {
         const answer = await fetch(`${stack.url}/v1/organizations/sizes`, { method });
         expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
@@ -326,11 +326,11 @@ describe('The surface of the API', () => {
   });
 
   describe('probes and documents', () => {
-    it('/healthz answers while the process runs', async () => {
+    it('/healthz returns ok while the process runs', async () => {
       expect((await stack.get('/healthz')).body).toEqual({ status: 'ok' });
     });
 
-    it('/readyz names database, Temporal and storage', async () => {
+    it('/readyz reports database, Temporal and storage', async () => {
       const { status, body } = await stack.get('/readyz');
       expect([status, body]).toEqual([
         200,
@@ -345,7 +345,7 @@ describe('The surface of the API', () => {
       expect(body).toContain('process_cpu_seconds_total');
     });
 
-    it('/openapi.json is 3.1 and has every route with its access, its refusals and its schemas', async () => {
+    it('/openapi.json is OpenAPI 3.1 and has every route with its access and schemas', async () => {
       const { body } = await stack.get('/openapi.json');
       expect(body.openapi).toBe('3.1.0');
       for (const { method, path, access } of [...routeGroups, workshop].flatMap((group: RouteGroup) => group.routes)) {
@@ -363,12 +363,12 @@ describe('The surface of the API', () => {
       expect(new Set(ids).size).toBe(ids.length);
     });
 
-    it('/ leads to /docs', async () => {
+    it('/ redirects to /docs', async () => {
       const answer = await stack.get('/');
       expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
     });
 
-    it('/docs renders from our own files only', async () => {
+    it('/docs loads only our own files', async () => {
       const page = await stack.get('/docs');
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
       const sources = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => String(source));
@@ -381,7 +381,7 @@ describe('The surface of the API', () => {
   });
 
   describe('security headers and CORS', () => {
-    it('Security headers are in every answer', async () => {
+    it('Security headers are in every response', async () => {
       for (const path of ['/healthz', '/nowhere', '/v1/workshop/broken']) {
         const { headers } = await stack.get(path);
         expect(headers.get('x-content-type-options')).toBe('nosniff');

@@ -93,7 +93,7 @@ const worstFiles = (bytes: number): string[] => {
   return files.map(([first, row]) => first + row.repeat((bytes - first.length) / row.length));
 };
 
-it('The worst import file of payouts costs no more than an upload of its size', () => {
+it('The worst import file of payouts costs no more processor time than its size allows', () => {
   const bytes = bodyLimitBytes.list;
   const mostMs = usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachUploaded;
   const dear = worstFiles(bytes).flatMap((text) => {
@@ -106,7 +106,7 @@ it('The worst import file of payouts costs no more than an upload of its size', 
 }, 120_000);
 
 describe('Worst-case bodies', () => {
-  it('A body costs no more than its size allows, whatever its form and fields', () => {
+  it('A body costs no more processor time than its size allows, whatever its form and fields', () => {
     expect(tooDear(bodyLimitBytes.auth - 256, { mostMs: usualMs })).toEqual([]);
   }, 120_000);
 
@@ -114,7 +114,7 @@ describe('Worst-case bodies', () => {
   const mostMs = usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachKibibyte;
 
   itInFull(
-    'A body costs no more with a large text whose cost grows with the square of its length',
+    'A body with a large text of marks or ideographs costs no more than its size allows',
     () => {
       expect(tooDear(bytes - 256, { mostMs, forms: /marks|ideographs/ })).toEqual([]);
     },
@@ -122,12 +122,12 @@ describe('Worst-case bodies', () => {
   );
 
   itInFull(
-    'A body costs no more at its maximum size',
+    'A body of the maximum size costs no more processor time than its size allows',
     () => expect(tooDear(bytes - 256, { mostMs })).toEqual([]),
     300_000,
   );
 
-  it('A body has no list without a limit at which it is cut', () => {
+  it('Every list in a request body has a maximum length', () => {
     expect(routes.flatMap(({ method, path, body }) => unboundedLists(body, `${method} ${path}`))).toEqual([]);
   });
 });

@@ -75,7 +75,7 @@ const kinds: [string, Kind][] = [
 
 describe("A partner's payment in the name of another organization", () => {
   it.each(['suspended', 'inactive'])(
-    'A partner’s payment for an organization that became %s after the request is never opened, not even later',
+    'A partner’s payment for an organization that became %s after the request is never created, even later',
     async (status) => {
       const partner = await buildPayer(stack);
       const organization_id = await buildOrganization(stack);
@@ -96,7 +96,7 @@ describe("A partner's payment in the name of another organization", () => {
     },
   );
 
-  it('A partner’s payment reports the suspended partner account, not a missing link, whether or not an organization is named', async () => {
+  it('A partner’s payment reports a suspended partner account, not a missing link to an organization', async () => {
     const partner = await buildPayer(stack);
     for (const organization_id of [undefined, partner.organizationId]) {
       const paymentId = partnerPaymentIdFor(partner.id, freshKey());
@@ -121,7 +121,7 @@ const setOrganization = (partner: BuiltPartner, status: string) =>
 describe.each(kinds)("A partner's %s", (name, kind) => {
   const itInTurn = name === 'payout' ? it : itInFull;
   itInTurn(
-    'A partner’s request whose retry got a 403 is never opened by the first one, even if the partner is active again',
+    'A partner’s request whose retry got a 403 is never executed, even if the partner is active again',
     async () => {
       const partner = await buildPayer(stack);
       const [suspended, denied] = [freshKey(), freshKey()];
@@ -177,14 +177,17 @@ describe.each(kinds)("A partner's %s", (name, kind) => {
         (partner) => setOrganization(partner, 'active'),
       ],
     ),
-  ])('A partner’s request is never opened if its %s after the request, not even later', async (_what, end, restore) => {
-    const partner = await buildPayer(stack);
-    const key = freshKey();
-    const take = await kind.admitted(partner, key);
-    await end(partner);
-    await expect(take()).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
-    await restore(partner);
-    await expect(take()).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
-    expect(await rowsOf(kind.table, kind.id(partner, key))).toEqual([]);
-  });
+  ])(
+    'A partner’s request is never executed if its %s after the request, even once active again',
+    async (_what, end, restore) => {
+      const partner = await buildPayer(stack);
+      const key = freshKey();
+      const take = await kind.admitted(partner, key);
+      await end(partner);
+      await expect(take()).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
+      await restore(partner);
+      await expect(take()).rejects.toMatchObject({ code: 'AUTH_PARTNER_INACTIVE' });
+      expect(await rowsOf(kind.table, kind.id(partner, key))).toEqual([]);
+    },
+  );
 });

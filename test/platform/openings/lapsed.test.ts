@@ -166,7 +166,7 @@ const kindOf = (name: string): Kind => {
 };
 const names = Object.keys(kinds);
 
-describe('Requests that reach the workers long after they were given up', () => {
+describe('Requests that reach the workers long after their time-out', () => {
   beforeAll(async () => {
     for (const name of names) for (const id of await allOf(kindOf(name).table)) before.add(id);
     const starts = names.map((name) => kindOf(name).start(kindOf(name).id()));
@@ -186,7 +186,7 @@ describe('Requests that reach the workers long after they were given up', () => 
   afterAll(() => worker.stop());
   afterEach(() => expectChecksEmpty(stack));
 
-  it.each(names)('A late request of %s is never opened, and gets a 503', async (name) => {
+  it.each(names)('A late %s request is never executed, and gets a 503', async (name) => {
     expect(started.get(name)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
     expect(JSON.stringify(await handleOf(name).result())).toMatch(/lapsed/i);
     expect(await rowsOf(kindOf(name).table)).toEqual([]);
@@ -203,7 +203,7 @@ describe('Requests that reach the workers long after they were given up', () => 
   });
 
   it.each(casesOf(names, (name) => name === 'payout'))(
-    'A late request of %s leaves its key to a new request, which creates exactly one',
+    'A late %s request frees its key for a new request, which creates exactly one resource',
     async (name) => {
       const { id, table, retry } = kindOf(name);
       const answer = await retry(id());
@@ -213,8 +213,8 @@ describe('Requests that reach the workers long after they were given up', () => 
   );
 });
 
-describe('A request without a key whose process died before refusing it', () => {
-  it('A request without a key whose process died before refusing it reserves nothing after its time-out', async () => {
+describe('A request without a key whose API process died before refusing it', () => {
+  it('An unkeyed withdrawal whose API process died reserves nothing after its time-out', async () => {
     const owner = await buildOwner(stack);
     const body = { bank_account_id: await addBankAccount(stack, owner), amount: '10000' };
     const asking = { caller: callerOf(owner), accountId: owner.accountId, body, key: undefined, requestId };

@@ -93,8 +93,8 @@ async function ask({ table, prepare, open }: Kind) {
   };
 }
 
-describe.each(kinds)('A $kind whose key was lost', (kind) => {
-  it('An opened request whose key was lost is found in its current state', async () => {
+describe.each(kinds)('A $kind whose encryption key was lost', (kind) => {
+  it('An executed request whose encryption key was lost still returns its current state', async () => {
     const { id, open, rows } = await ask(kind);
     const opened = await open();
     await loseKey(stack, id);
@@ -102,7 +102,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
     expect(await rows()).toBe(1);
   });
 
-  it('A request whose key was lost before it was opened is refused for good', async () => {
+  it('A request whose encryption key was lost before its execution is refused permanently', async () => {
     const { id, open, rows } = await ask(kind);
     const giveBack = await loseKey(stack, id);
     const refusal = { code: 'REQUEST_IDEMPOTENCY_KEY_REUSED' };
@@ -112,7 +112,7 @@ describe.each(kinds)('A $kind whose key was lost', (kind) => {
     expect(await rows()).toBe(0);
   });
 
-  it('A request lapses when another key has been created in place of its own', async () => {
+  it('A request whose encryption key was replaced fails, and lapses after its lifetime', async () => {
     const { id, open, rows } = await ask(kind);
     await replaceKey(stack, id);
     await expect(open()).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });

@@ -38,8 +38,8 @@ async function beginApi(): Promise<Http> {
   return createHttp(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
 }
 
-describe('A payout answered 422', () => {
-  it('A payout answered with 422 is never opened by an earlier request under its key that is still running', async () => {
+describe('A payout that got a 422', () => {
+  it('A payout that got a 422 is never reserved by an earlier, unfinished request under its key', async () => {
     const partner = await buildPayer(stack);
     const other = await beginApi();
     const key = freshKey();

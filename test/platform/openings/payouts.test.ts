@@ -38,8 +38,8 @@ async function prepared(
 const reserve = (payout: { payoutId: string; opening: PayoutOpening }) =>
   reservePayout(stack.em(), stack.deps.sealer, payout);
 
-describe('A payout answered 422', () => {
-  it('A payout answered with 422 is never paid by a delayed attempt to reserve it', async () => {
+describe('Delayed reservations of payouts', () => {
+  it('A payout whose first reservation attempt waited too long for a lock is reserved by a later one', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const key = freshKey();
     const holder = stack.em();
@@ -50,7 +50,7 @@ describe('A payout answered 422', () => {
     );
     await holder.execute('select 1 from partners where id = ? for update', [partner.id]);
     const asked = partner.post('/payouts', payoutBody(), key);
-    // The first attempt has released its lock, and another waits for it.
+    // The first attempt has given up waiting for the lock, and another waits for it.
     const begun = new Set<string>();
     await eventually(
       async () => {
@@ -69,7 +69,7 @@ describe('A payout answered 422', () => {
     expect([status, (await rowOf(payoutIdFor(partner.id, key))).length]).toEqual([200, 1]);
   }, 60_000);
 
-  it('A payout answered with 422 is never reserved by an attempt that resumes after the balance was topped up', async () => {
+  it('A payout refused for lack of funds is never reserved by an attempt that resumes after a top-up', async () => {
     const partner = await buildPayer(stack, { available: '100000' });
     const [sleeper, spender] = [await prepared(partner), await prepared(partner)];
     await reserve(spender);

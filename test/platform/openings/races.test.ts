@@ -67,21 +67,21 @@ const contributors = (payer: BuiltUser, body: object): Racer[] =>
   });
 
 describe(`Races of ${racers} requests`, () => {
-  it('Of simultaneous gateway contributions to one goal, every accepted one is opened, and no refused one', async () => {
+  it('Of concurrent gateway contributions to one goal, exactly one is accepted', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const body = { reference_type: 'saving_goal_contribution', reference_id: goal.id, amount: 10_000 };
     expect(await race('payment_orders', contributors(saver, body))).toBe(1);
   }, 300_000);
 
-  it('Of simultaneous gateway contributions of one member to a round, every accepted one is opened, and no refused one', async () => {
+  it('Of one member’s concurrent gateway contributions to a round, exactly one is accepted', async () => {
     const { id: circleId, members } = await buildActiveCircle(stack, 2);
     const [member] = members as [BuiltUser];
     const body = { reference_type: 'saving_circle_contribution', reference_id: circleId, amount: 100_000 };
     expect(await race('payment_orders', contributors(member, body))).toBe(1);
   }, 300_000);
 
-  it(`Of simultaneous subscriptions over a balance for ${winners}, every accepted one is opened, and no refused one`, async () => {
+  it(`Of concurrent subscriptions from a balance for ${winners}, exactly ${winners} are opened`, async () => {
     const donor = await buildIndividual(stack, { balance: String(winners * 1000) });
     const cause = await buildActiveCause(stack);
     const body = { cause_id: cause.id, amount: '1000', source_account_id: donor.accountId, interval: 'monthly' };
@@ -97,7 +97,7 @@ describe(`Races of ${racers} requests`, () => {
     expect(await balanceOf(stack, donor.accountId)).toBe('0.0000');
   }, 300_000);
 
-  it('Of simultaneous allocations of one donation to different causes, every accepted one is made, and no refused one', async () => {
+  it('Of concurrent allocations of one donation to different causes, exactly one is accepted', async () => {
     const { token } = await buildSuperAdmin(stack);
     const ids = await buildOpenDonations(stack, await buildIndividual(stack), 1);
     const owner = await buildIndividual(stack);

@@ -160,7 +160,7 @@ describe('An attempt that resumes after another one of the same request was refu
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
   });
 
-  it('A late activity gets the refusal that a request has stored in the meantime', async () => {
+  it('A late activity returns the refusal that its request has stored', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const donationIds = await buildOpenDonations(stack, await buildIndividual(stack, { balance: '100000' }), 2);
     const cause = await buildActiveCause(stack);
@@ -180,8 +180,8 @@ describe('An attempt that resumes after another one of the same request was refu
   });
 });
 
-describe('Verdicts', () => {
-  it('A verdict on another body under the key is not returned to an earlier request, which may retry', async () => {
+describe('Recorded refusals', () => {
+  it('A refusal of another body under the same key is not returned to an earlier request', async () => {
     const stamp = await stampOpening(stack.em());
     const userId = newId();
     const place = (fingerprint: string) =>
@@ -193,7 +193,7 @@ describe('Verdicts', () => {
     await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('A verdict that is no longer stored lets nothing old be opened', async () => {
+  it('An old request is never executed after its stored refusal was deleted', async () => {
     const donor = await buildIndividual(stack);
     const cause = await buildActiveCause(stack);
     const { subscriptionId, open } = await subscriptionOf(donor, cause.id, freshKey(), {
@@ -218,7 +218,7 @@ describe('Verdicts', () => {
 });
 
 describe('A request whose retry was refused before its workflow could start', () => {
-  it('A request whose retry was refused first never creates a payment order, and leaves the key to the next request', async () => {
+  it('A request whose retry was refused first never creates a payment order, and its key is free again', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const key = freshKey();
@@ -275,7 +275,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
   });
 
-  it('A request whose retry was refused gets its own resource, if it has created it since', async () => {
+  it('A retry that would be refused returns the resource that its first request has created', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());

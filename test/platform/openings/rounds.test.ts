@@ -42,7 +42,7 @@ const whileLocked = <T>(statement: string, work: () => Promise<T>, values: unkno
   });
 
 describe('Rounds over locked rows', () => {
-  it('Locked rows are left until the next run, and delay no other row or kind', async () => {
+  it('Locked rows are skipped until the next run, and delay no other row or kind', async () => {
     const id = await plant();
     const hold = "select from requests where owner_id = $1 and key_hash = 'key 1' for update";
     expect(await whileLocked(hold, () => forgetOldRows(stack.em()), [id])).toBe(2 + openings);
@@ -50,7 +50,7 @@ describe('Rounds over locked rows', () => {
     expect(await forgetOldRows(stack.em())).toBe(1);
   });
 
-  it('Rows of a locked table delay no other kind, and are reported at the end', async () => {
+  it('A locked table delays no other kind of expired rows, and is reported at the end', async () => {
     await plant();
     const tally = `insert into payout_tallies (owner_id, starts_at, amount, payouts) values (gen_random_uuid(), ${old}, 0, 0)`;
     await stack.owner().execute(tally);
@@ -62,7 +62,7 @@ describe('Rounds over locked rows', () => {
   }, 60_000);
 });
 
-it('A run reports every kind that failed, and does not retry it', async () => {
+it('A clean-up run reports every kind of rows that failed, and does not retry it', async () => {
   const called: string[] = [];
   const kind = (name: string, rows: number, error?: Error) => async () => {
     called.push(name);
@@ -80,7 +80,7 @@ it('A run reports every kind that failed, and does not retry it', async () => {
   expect(called).toEqual(['broken', 'many', 'stuck', 'few', 'many']);
 });
 
-it('A run returns to a kind whose rounds are full, however few rows they have', async () => {
+it('A clean-up run repeats a kind of rows as long as its rounds are full, however small their limit', async () => {
   const asked: number[] = [];
   const forget = async (_: unknown, limit: number) => {
     asked.push(limit);
@@ -104,7 +104,7 @@ describe('Rounds over expired rows', () => {
     expect(await left()).toMatchObject({ openings: 0 });
   });
 
-  it('Expired rows wait for the next run when the run’s time is up', async () => {
+  it('Expired rows are kept for the next run when a run’s time is up', async () => {
     await plantMany();
     const run = withinLimit({ endsAt: performance.now() - 1, askUntil: 0 }, () => forgetOldRows(stack.em()));
     expect(await run).toBe(0);

@@ -68,7 +68,7 @@ describe('The number of a request', () => {
     }
   }
 
-  it('A withdrawal’s number is drawn when the request arrives, not when its turn comes', async () => {
+  it('A withdrawal’s request number is assigned on arrival, not when it gets a slot', async () => {
     const body = { bank_account_id: await addBankAccount(stack, user), amount: '10000' };
     const asking = { caller, accountId: user.accountId, body, key: undefined, requestId };
     const { waiting, before, meanwhile } = await numbersOf(8, (start) =>

@@ -118,7 +118,7 @@ describe('Requests of a person who is being suspended', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('10000.0000');
   });
 
-  it('A contribution to a circle of a person who is being suspended is refused', async () => {
+  it('A circle contribution by a person who is being suspended is refused', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     const fields = { source_account_id: creator.accountId };
     const answer = await meeting('users', creator.id, () => contribute(stack, creator, id, fields));
@@ -137,7 +137,7 @@ describe('Requests of an admin whose organization is being suspended', () => {
 });
 
 describe('A payment during a suspension', () => {
-  it('A payment during a suspension waits alone: others that arrive with it are made at once', async () => {
+  it('A payment that waits for its payer’s suspension delays no other payment', async () => {
     const [suspended, ...others] = await Promise.all(
       Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '10000' })),
     );
@@ -153,7 +153,7 @@ describe('A payment during a suspension', () => {
     expect(await waiting).toMatchObject(inactive);
   });
 
-  it('A payment during a suspension is made if the suspension is rolled back', async () => {
+  it('A payment that waits for its payer’s row is made if no suspension is committed', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const { id } = await buildActiveCause(stack);
     const [waiting] = await stack.owner().transactional(async (tx) => {
@@ -166,7 +166,7 @@ describe('A payment during a suspension', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('9000.0000');
   });
 
-  it('A payment is refused if its cause’s organization was suspended while it waited for its payer', async () => {
+  it('A payment is refused if its cause’s organization was suspended while it waited for its payer’s row', async () => {
     const payer = await buildIndividual(stack, { balance: '10000' });
     const owner = await buildOrganizationAdmin(stack);
     const { id } = await buildOrganizationCause(stack, owner);

@@ -41,7 +41,7 @@ const orderOf = async (payer: BuiltUser, body: object) => {
 };
 
 describe.each(casesOf(suspensions))('While %s', (_, suspend) => {
-  it('An accepted payout is paid during a suspension, and a new one refused', async () => {
+  it('An accepted payout succeeds during a suspension, and a new one is refused', async () => {
     const partner = await buildPayer(stack);
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -67,7 +67,7 @@ describe.each(casesOf(suspensions))('While %s', (_, suspend) => {
     );
   });
 
-  it('An accepted payment is paid during a suspension, and its net credited', async () => {
+  it('An accepted payment can still be paid during a suspension, and its net is credited', async () => {
     const partner = await buildPayer(stack, { available: '0' });
     const { body } = await partner.post('/payments', { method: 'virtual_account', channel: 'BNI', amount: '50000' });
     await suspend(partner);
@@ -77,11 +77,13 @@ describe.each(casesOf(suspensions))('While %s', (_, suspend) => {
         stack.em().execute<{ status: string }[]>('select status from partner_payments where id = ?', [body.data.id]),
       ([row]) => row?.status === 'PAID',
     );
+    const { pending, available } = partner.account;
+    expect([await balanceOf(stack, pending), await balanceOf(stack, available)]).not.toEqual(['0.0000', '0.0000']);
   });
 });
 
 describe('While a person is suspended', () => {
-  it('An accepted order of a suspended person is paid, and the money is theirs', async () => {
+  it('An accepted top-up of a suspended person is settled to their account', async () => {
     const payer = await buildIndividual(stack);
     const order = await orderOf(payer, {
       reference_type: 'account_top_up',
@@ -99,7 +101,7 @@ describe('While a person is suspended', () => {
 });
 
 describe('While the organization of a cause is suspended', () => {
-  it('An accepted donation is credited while the cause’s organization is suspended, and a new one is refused', async () => {
+  it('An accepted donation completes while its cause’s organization is suspended; a new one is refused', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const donor = await buildIndividual(stack);
     const cause = await buildOrganizationCause(stack, admin);

@@ -70,7 +70,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     expect(await balanceOf(stack, payer.accountId)).toBe('10000.0000');
   };
 
-  it('A donation waiting for an account that is suspended in the meantime is not made', async () => {
+  it('A donation is refused if its payer is suspended while it waits for the payer’s account', async () => {
     const payer = await build();
     const { id } = await buildActiveCause(stack);
     const body = { reference_type: 'charitable_cause_donate', reference_id: id, amount: 1_000 };
@@ -79,7 +79,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     );
   });
 
-  it('A pocket transfer waiting for an account that is suspended in the meantime is not made', async () => {
+  it('A pocket transfer is refused if its payer is suspended while it waits for the payer’s account', async () => {
     const payer = await build();
     const pocket = (await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token })).body.data;
     await unpaid(payer, () =>
@@ -91,7 +91,7 @@ describe.each(casesOf(payers))('%s while a payment waits for their account', (_,
     );
   });
 
-  it('A subscription period waiting for an account that is suspended in the meantime counts as refused', async () => {
+  it('A subscription period is refused if its payer is suspended while it waits for the payer’s account', async () => {
     const payer = await build();
     const { id: causeId } = await buildActiveCause(stack);
     const subscriptionId = newId();
@@ -247,7 +247,7 @@ describe('Orders for a cause', () => {
 });
 
 describe('A donation from a balance', () => {
-  it('A donation from a balance is refused if the organization of its cause was suspended between check and payment', async () => {
+  it('A donation is refused if its cause’s organization was suspended between check and payment', async () => {
     const [donor, owner] = [await buildIndividual(stack, { balance: '10000' }), await buildOrganizationAdmin(stack)];
     const { id: reference_id } = await buildOrganizationCause(stack, owner);
     let giving: Promise<{ status: number }> | undefined;
@@ -270,7 +270,7 @@ describe('A donation from a balance', () => {
 });
 
 describe('A subscription period being paid', () => {
-  it('A subscription period is paid before its cause is stopped, or not at all: the stop waits', async () => {
+  it('Stopping a cause waits for a subscription period that is being paid', async () => {
     const donor = await buildIndividual(stack, { balance: '10000' });
     const { id: causeId } = await buildActiveCause(stack);
     const subscriptionId = newId();
@@ -336,7 +336,7 @@ describe('A waiting allocation', () => {
     return { outcome, rows, again: await allocate() };
   }
 
-  it('A waiting allocation is refused if the organization of its cause is suspended in between', async () => {
+  it('An allocation is refused if its cause’s organization is suspended while it waits', async () => {
     const refused = { outcome: 'refused', cause: 'of an organization that is suspended' };
     expect(await waiting(({ owner }) => suspendOrganization(owner))).toMatchObject({
       outcome: refused,
@@ -345,7 +345,7 @@ describe('A waiting allocation', () => {
     });
   });
 
-  it('A waiting allocation is not made if its requester is suspended in between', async () => {
+  it('An allocation is refused if its requester is suspended while it waits', async () => {
     const refused = { code: 'SERVICE_UNAVAILABLE' };
     expect(await waiting(({ operator }) => suspendUser(operator))).toMatchObject({
       outcome: refused,
@@ -356,7 +356,7 @@ describe('A waiting allocation', () => {
 });
 
 describe('A saving goal whose owner is suspended while its release waits', () => {
-  it('A goal keeps its money if its owner is suspended while the release waits', async () => {
+  it('The release of a goal is refused if its owner is suspended while it waits', async () => {
     const saver = await buildIndividual(stack, { balance: '10000' });
     const goal = await buildGoal(stack, saver);
     await fund(stack, goal.accountId, '5000');

@@ -85,11 +85,11 @@ const creations: [string, string, () => Promise<Create>][] = [
   ],
 ];
 
-describe('A request without a key answered with 503', () => {
+describe('A request without an idempotency key that got a 503', () => {
   const started: string[] = [];
 
   it.each(creations)(
-    'A request without a key for %s gets 503 while its workflow waits for a worker',
+    'A request for %s without an idempotency key gets a 503 while its workflow waits for a worker',
     async (_, __, prepare) => {
       const create = await prepare();
       const before = started.length;
@@ -99,7 +99,7 @@ describe('A request without a key answered with 503', () => {
   );
 
   itInFull(
-    'A request without a key answered with 503 creates nothing once workers are back, as a retry would be a second one',
+    'A request without an idempotency key that got a 503 creates nothing once workers are back',
     async () => {
       const worker = await startWorker({ env: stack.env, logFile: 'ignore' });
       try {

@@ -31,9 +31,9 @@ const creation = async (partner: BuiltPartner): Promise<PayoutCreation> => {
   return { partnerId: partner.id, body, idempotency, requestId: 'test' };
 };
 
-describe('A payout waiting for a place', () => {
+describe('A payout waiting for a slot', () => {
   itInFull(
-    'A payout waiting for a slot is never opened after its request ended, and never delays its request beyond the time-out',
+    'A payout waiting for a slot is never started after its request’s time-out, which the wait never extends',
     async () => {
       const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
       const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
@@ -69,7 +69,7 @@ describe('A payout waiting for a place', () => {
 });
 
 describe('A semaphore', () => {
-  it('A semaphore never admits a caller that has given up, or loses its slot', async () => {
+  it('A semaphore never admits a caller whose wait timed out, and loses no slot', async () => {
     const semaphore = createSemaphore(1, { mostWaiting: 1 });
     const leave = await semaphore.enter();
     const late = semaphore.enter({ waitMs: 50 });
@@ -83,7 +83,7 @@ describe('A semaphore', () => {
 });
 
 describe('A partner whose row is locked', () => {
-  it("A partner whose row is locked never delays another's payout", async () => {
+  it("A partner whose row is locked delays no other partner's payout", async () => {
     const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
     const { until, release } = held();
     const workflows = {
@@ -105,7 +105,7 @@ describe('A partner whose row is locked', () => {
     await Promise.all(others);
   }, 60_000);
 
-  it('A partner whose row is locked never takes more slots than its share, and others overtake its queue', async () => {
+  it('A semaphore limits the slots of each key, and other keys overtake its queue', async () => {
     const semaphore = createSemaphore(3, { perKey: 2, mostWaiting: 2 });
     const enter = (key: string) => semaphore.enter({ key, waitMs: 10_000 });
     const [first, second] = [await enter('a'), await enter('a')];
@@ -122,7 +122,7 @@ describe('A partner whose row is locked', () => {
     for (const leave of [await enter('a'), await enter('a'), await enter('b')]) leave();
   });
 
-  it('A semaphore remembers only for a while which of many thousands of keys it served', async () => {
+  it('A semaphore forgets that it served a key after ten thousand others', async () => {
     const semaphore = createSemaphore(1);
     let leave = await semaphore.enter({ key: 'early' });
     for (let n = 0; n < 10_001; n += 1) {
@@ -143,7 +143,7 @@ describe('A partner whose row is locked', () => {
     expect(order).toEqual(['early', 'new']);
   });
 
-  it('A semaphore admits priority callers before all others, who take turns', async () => {
+  it('A semaphore admits priority callers before all others, and keys take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'known' });
@@ -161,7 +161,7 @@ describe('A partner whose row is locked', () => {
     expect(order).toEqual(['other', 'known', 'known', 'new', 'newer']);
   });
 
-  it('A payout never waits behind many payouts of another key: keys take turns', async () => {
+  it('A semaphore’s keys take turns, however many callers wait under one of them', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'many' });

@@ -21,7 +21,7 @@ const program = `
 const itWhereThereIsOne = existsSync(fullDisk) ? it : it.skip;
 
 itWhereThereIsOne(
-  'A process whose log disk is full continues, and exits normally',
+  'A process whose log disk is full continues to run, and exits normally',
   async () => {
     const log = openSync(fullDisk, 'w');
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {

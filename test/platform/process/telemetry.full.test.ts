@@ -128,7 +128,7 @@ describe('A trace', () => {
 });
 
 describe('The variables of OpenTelemetry', () => {
-  it('OpenTelemetry’s variables set where spans are sent, with which headers and service name', () => {
+  it('OpenTelemetry’s variables set the endpoint, headers and resource attributes of exported spans', () => {
     const services = new Set(requests.map(({ resource }) => resource['service.name']));
     expect([...services].toSorted()).toEqual(['amanah-test', 'amanah-worker']);
     for (const { path, token, resource } of requests) {
@@ -137,7 +137,7 @@ describe('The variables of OpenTelemetry', () => {
     }
   });
 
-  it('OpenTelemetry’s variables turn traces off where the SDK is disabled', () => {
+  it('OTEL_SDK_DISABLED turns tracing off', () => {
     const config = readConfig({
       ...stack.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',

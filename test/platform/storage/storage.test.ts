@@ -22,14 +22,14 @@ const body = (bytes = content) => Readable.from([bytes.subarray(0, 1_000_000), b
 const spaceOf = (key: string) => key.split('/')[1] ?? '';
 
 describe('Storage', () => {
-  it('Storage saves an object with its type, size and digest, and reports whether its bucket exists', async () => {
+  it('Storage saves an object with its type, size and digest', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     expect(await storage.find(key)).toEqual(object);
     await storage.ping();
   });
 
-  it('Storage uses the SDK’s own credentials if none are configured', async () => {
+  it('Storage uses the credentials of the SDK’s own variables if none are configured', async () => {
     const { S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: secret, ...config } = stack.deps.config;
     const before = { ...process.env };
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret });
@@ -82,7 +82,7 @@ describe('Storage', () => {
     expect(await storage.find(key)).toBeNull();
   });
 
-  it('Storage refuses a body that breaks off, leaving no multipart upload; what it stored can be removed', async () => {
+  it('Storage rejects a truncated body without leaving a multipart upload; what it stored can be removed', async () => {
     const key = newKey();
     async function* broken() {
       yield content.subarray(0, 1_000_000);
@@ -120,7 +120,7 @@ describe('Storage', () => {
     );
   });
 
-  it('Storage signs for the address that browsers use', async () => {
+  it('Storage signs URLs for the public endpoint, which browsers use', async () => {
     const key = newKey();
     await storage.put(key, object, body());
     const reached = new URL(stack.deps.config.S3_ENDPOINT);

@@ -35,7 +35,7 @@ describe('The admin commands', () => {
   const admin = (...args: string[]) => run('admin', args, given('KEYS_DATABASE_URL', 'DATA_ENCRYPTION_KEYS'));
   const logIn = (email: string, password: string) => stack.post('/v1/auth/login', { email, password });
 
-  itInFull('The admin commands explain themselves with --help, all together and each', async () => {
+  itInFull('The admin commands print help with --help, for all commands and for one', async () => {
     const all = await admin('--help');
     expect(all.code).toBe(0);
     for (const name of ['create-super-admin', 'set-password', 'suspend-user', 'permission-matrix']) {
@@ -45,7 +45,7 @@ describe('The admin commands', () => {
     expect([one.code, one.stdout]).toEqual([0, expect.stringMatching(/--email <value> .*\(required\)/)]);
   });
 
-  it('create-super-admin creates a user who can log in, with a given or a generated password, once per address', async () => {
+  it('create-super-admin creates a user who can log in with the generated password, once per address', async () => {
     const email = `${newId()}@example.org`;
     const first = await admin('create-super-admin', '--email', email, '--name', 'Sari', '--json');
     expect([first.code, first.stderr]).toEqual([0, '']);
@@ -64,7 +64,7 @@ describe('The admin commands', () => {
     expect((await stack.get('/v1/auth/me', { token })).status).toBe(401);
   });
 
-  itInFull('activate-user admits a suspended user again', async () => {
+  itInFull('activate-user lets a suspended user log in again', async () => {
     const { email } = await buildIndividual(stack);
     await admin('set-password', '--email', email, '--password', 'correct horse battery');
     expect((await admin('suspend-user', '--email', email)).code).toBe(0);
@@ -85,7 +85,7 @@ describe('The admin commands', () => {
         : removeSecondFactor(stack.em(), stack.deps.sealer, email),
   };
 
-  it('set-password and remove-second-factor admit a user again and revoke earlier sessions', async () => {
+  it('set-password and remove-second-factor restore a user’s access and revoke earlier sessions', async () => {
     const { email, token } = await buildIndividual(stack);
     await change.setPassword(email, 'correct horse battery');
     expect((await stack.get('/v1/auth/me', { token })).status).toBe(401);
@@ -112,7 +112,7 @@ describe('The admin commands', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, { organization_id: id, status: 'active' }]);
   });
 
-  it('The admin commands explain a mistake in one sentence and exit with 2', async () => {
+  it('The admin commands report a mistake without a stack trace and exit with 2', async () => {
     const mistakes = casesOf<[string[], RegExp]>([
       [['fly'], /^There is no command fly/],
       [['create-super-admin', '--email', 'a@example.org'], /^--name missing/],
@@ -130,7 +130,7 @@ describe('The admin commands', () => {
     }
   });
 
-  itInFull('The admin commands use the stack that runs on DATA_DIR when there is no DATABASE_URL', async () => {
+  itInFull('Commands use the stack that runs on DATA_DIR if DATABASE_URL is not set', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'amanah-data-'));
     const env = { PATH: String(stack.env.PATH), DATA_DIR: directory };
     try {
@@ -149,15 +149,18 @@ describe('The admin commands', () => {
     }
   });
 
-  itInFull('Admin commands for keys need the keys as well as the database, and say so', async () => {
-    for (const command of ['keys-rotate-tokens', 'keys-reencrypt']) {
-      const { code, stderr } = await run(command, [], given());
-      expect([code, stderr]).toEqual([2, expect.stringContaining('DATA_ENCRYPTION_KEYS is missing')]);
-    }
-    expect((await run('keys-rotate-tokens', [], given('DATA_ENCRYPTION_KEYS'))).code).toBe(0);
-    const armed = { ...given(), NODE_ENV: 'production', FAILPOINTS: 'x=throw' };
-    expect((await run('admin', ['suspend-user', '--email', 'a@example.org'], armed)).stderr).toContain('FAILPOINTS');
-  });
+  itInFull(
+    'Commands for keys need DATA_ENCRYPTION_KEYS, and admin commands reject failpoints in production',
+    async () => {
+      for (const command of ['keys-rotate-tokens', 'keys-reencrypt']) {
+        const { code, stderr } = await run(command, [], given());
+        expect([code, stderr]).toEqual([2, expect.stringContaining('DATA_ENCRYPTION_KEYS is missing')]);
+      }
+      expect((await run('keys-rotate-tokens', [], given('DATA_ENCRYPTION_KEYS'))).code).toBe(0);
+      const armed = { ...given(), NODE_ENV: 'production', FAILPOINTS: 'x=throw' };
+      expect((await run('admin', ['suspend-user', '--email', 'a@example.org'], armed)).stderr).toContain('FAILPOINTS');
+    },
+  );
 
   itInFull('keys:reencrypt re-encrypts everything under the first key in the list', async () => {
     await stack.get('/.well-known/jwks.json');

@@ -22,7 +22,7 @@ interface Ended {
   output: string;
 }
 
-/** Runs `npm run demo` with these arguments, against the stack of the data directory. */
+/** Runs `npm run demo` or `npm run verify` with these arguments, against the stack of the data directory. */
 async function run(script: 'demo' | 'verify', ...args: string[]): Promise<Ended> {
   const file = join(import.meta.dirname, `../../../src/wiring/commands/${script}.ts`);
   const { DATABASE_URL: _, READER_DATABASE_URL: __, TEMPORAL_ADDRESS: ___, ...env } = process.env;
@@ -36,7 +36,7 @@ async function run(script: 'demo' | 'verify', ...args: string[]): Promise<Ended>
 }
 
 describe('npm run demo', () => {
-  it('npm run demo tops up by QRIS and shows the journal', async () => {
+  it('npm run demo tops up a balance and shows the journal', async () => {
     const { code, output } = await run('demo', '--amount', '70000');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Settled: PAID') });
     expect(output).toContain('Balance before: IDR 10000000.0000');
@@ -44,7 +44,7 @@ describe('npm run demo', () => {
     expect(output).toContain('Journal payment-order.settled:');
   }, 150_000);
 
-  it('npm run demo -- --story giving follows a donation to its cause, its disbursement and the statement of the year', async () => {
+  it('npm run demo -- --story giving follows a donation to its cause, disbursement and annual statement', async () => {
     const { code, output } = await run('demo', '--story', 'giving', '--amount', '25000');
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/The donation \S+ is completed/) });
     expect(output).toMatch(/ donation +IDR 25000\.0000\n.* journal +IDR 25000\.0000\n.* cause +IDR 25000\.0000\n/);
@@ -54,7 +54,7 @@ describe('npm run demo', () => {
     expect(output).toMatch(/Statement of \d{4}: 1 donations, IDR 25000\.0000 altogether/);
   }, 150_000);
 
-  it('npm run demo -- --story circle takes three members through three rounds, after which all balances are even', async () => {
+  it('npm run demo -- --story circle runs three members through three rounds, and balances end unchanged', async () => {
     const { code, output } = await run('demo', '--story', 'circle');
     expect({ code, output }).toEqual({
       code: 0,

@@ -30,13 +30,13 @@ const ask = (text: string, env: Record<string, string> = {}, options = ['--json'
 const kept = async () => (await owner.query('select from sweep_looks')).rowCount;
 
 describe('npm run sql', () => {
-  it('npm run sql refuses the URL of a database that it does not use, if it is malformed', () => {
+  it('npm run sql rejects a malformed URL, even of a database that it does not use', () => {
     const { stderr, status } = ask('select 1', { KEYS_DATABASE_URL: `${database.url}?sslmode=bogus` });
     expect(stderr).toContain('KEYS_DATABASE_URL is malformed: sslmode=bogus');
     expect(status).toBe(2);
   });
 
-  it('npm run sql answers each of several statements, whatever their strings and comments contain', () => {
+  it('npm run sql returns the result of each statement, whatever its strings and comments contain', () => {
     const { stdout, stderr, status } = ask(
       `select 'a; commit' as one; -- ; commit
        select case when true then $x$;end$x$ end as two /* ; /* ; */ commit; */;
@@ -51,7 +51,7 @@ describe('npm run sql', () => {
     ).toEqual([[{ one: 'a; commit' }], [{ two: ';end' }], [{ 'three; rollback': "';begin" }]]);
   });
 
-  it('npm run sql shows each of two columns of one name, with its own value', () => {
+  it('npm run sql shows columns of the same name, each with its own value', () => {
     const { stdout, stderr } = ask('select min(n), max(n), min(n + 40) from (values (1), (2)) as one (n)', {}, []);
     expect({ stderr, lines: stdout.trim().split('\n') }).toEqual({
       stderr: '',

@@ -4,8 +4,8 @@ import { openTemporal } from '../../../src/wiring/temporal/connect.ts';
 /** Longer than any pause before a retry that the SDK could still be waiting for. */
 const afterLastRetryMs = 1500;
 
-describe('A client of Temporal', () => {
-  it('A Temporal client closed while the SDK retries failed calls closes only itself', async () => {
+describe('Temporal clients', () => {
+  it('Closing a Temporal client while the SDK retries calls rejects them, and no later retry throws', async () => {
     const client = openTemporal({ address: `127.0.0.1:${await findFreePort()}`, namespace: 'default' });
     const calls = Array.from({ length: 5 }, () =>
       client.workflowService.getSystemInfo({}).then(

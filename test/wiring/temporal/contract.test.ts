@@ -76,12 +76,9 @@ const definedSignals: Record<WorkflowName, { name: string }[]> = {
 const names = Object.keys(awaited) as WorkflowName[];
 
 describe('The Temporal contract', () => {
-  it.each(names)(
-    'What the API starts, awaits and signals matches the definitions of workflow %s, under the same names',
-    (name) => {
-      expect(started[name].name).toBe(name);
-      for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
-      expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);
-    },
-  );
+  it.each(names)('The API starts, awaits and signals workflow %s under the names that it defines', (name) => {
+    expect(started[name].name).toBe(name);
+    for (const [update, definition] of Object.entries(awaited[name])) expect(definition.name).toBe(update);
+    expect(definedSignals[name].map((signal) => signal.name)).toEqual(signals[name]);
+  });
 });

@@ -170,7 +170,7 @@ describe.each(kinds)(
     const rowsOf = (id: string) =>
       stack.em().execute<object[]>(`select to_jsonb(t) from ${table} t where id = ?`, [id]);
 
-    it('An attacker with access to Temporal never opens another user’s request, whose proof is worthless under another id', async () => {
+    it('An attacker with access to Temporal never reuses a request’s proof under another id', async () => {
       const id = newId();
       expect(await begin(id, honest)).toEqual(kind.lapsed);
       expect(await rowsOf(id)).toEqual([]);
@@ -183,7 +183,7 @@ describe.each(kinds)(
       expect(await rowsOf(id)).toEqual([]);
     });
 
-    it('An attacker with access to Temporal never opens a request with false facts, or changes what exists', async () => {
+    it('An attacker with access to Temporal never opens a request with forged facts, or changes its row', async () => {
       const before = await rowsOf(honestId);
       expect(before).toHaveLength(1);
       const forged = { ...partOf(honest), ...changed };
@@ -201,14 +201,14 @@ describe('An attacker who polls as a worker', () => {
     amount,
   });
 
-  it('An attacker who polls as a worker never settles an unpaid order with a payment of their own', async () => {
+  it('An attacker who polls as a worker never settles an unpaid order with an invented payment', async () => {
     const { id: orderId, accountId } = await topUp();
     const { settlePayment } = createActivities(stack.deps);
     expect(await settlePayment({ orderId, payment: invented('54000.0000') })).toBe('WAITING_PAYMENT');
     expect(await balanceOf(stack, accountId)).toBe('0.0000');
   });
 
-  it("An attacker who polls as a worker never settles a partner's unpaid payment, even with the proof of another that was paid", async () => {
+  it("An attacker who polls as a worker never settles a partner's unpaid payment with another's proof", async () => {
     const [paid, open] = [await collect(), await collect()];
     const { settlePartnerPayment, confirmPartnerPayment } = createActivities(stack.deps);
     const own = invented('50000.0000');
@@ -229,7 +229,7 @@ describe('An attacker who polls as a worker', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   });
 
-  it('An attacker who polls as a worker never excludes a member of a circle, or opens its rounds, before the time', async () => {
+  it('An attacker who polls as a worker never excludes a circle’s member or opens its next round early', async () => {
     const { id, creator, members } = await buildActiveCircle(stack, 3, {
       round_interval: 'monthly',
       terms: { on_default: 'exclude' },
@@ -245,55 +245,52 @@ describe('An attacker who polls as a worker', () => {
 });
 
 describe('An attacker with access to Temporal', () => {
-  itInFull(
-    'An attacker never reverses a paid payout by answering in place of the activity that queries the provider',
-    async () => {
-      const partner = await buildPayer(stack);
-      const { id } = await pay(partner);
-      await payoutWhen(partner, id, 'succeeded');
-      const before = await readBalance(partner);
-      const { client, taskQueue } = stack.deps.workflows;
-      const workflowId = workflowIds.partnerPayout(id);
-      const handle = client.workflow.getHandle(workflowId);
-      await eventually(
-        async () => (await handle.describe()).status.name,
-        (status) => status === 'COMPLETED',
-      );
-      await setFaults(stack, { requests: { hang_rate: 1 } });
-      await client.workflow.signalWithStart('partnerPayout', {
-        workflowId,
-        taskQueue,
-        args: [{ payoutId: id }],
-        signal: 'callbackArrived',
-        signalArgs: [],
-      });
-      const asking = await eventually(
-        async () => (await handle.describe()).raw.pendingActivities ?? [],
-        (pending) => pending.some(({ activityType }) => activityType?.name === 'askTransfer'),
-      );
-      const answer = {
-        report: { said: 'reversed', providerTransferId: 'mine', failureCode: null },
-        payout: { status: 'reversed', unknownSince: null, reservedAt: new Date().toISOString(), deliveryIds: [] },
-      };
-      await client.workflowService.respondActivityTaskCompletedById({
-        namespace: 'default',
-        workflowId,
-        activityId: asking.find(({ activityType }) => activityType?.name === 'askTransfer')?.activityId ?? '',
-        result: {
-          payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(answer)) }],
-        },
-      });
-      await eventually(
-        async () => (await handle.describe()).status.name,
-        (status) => status === 'COMPLETED',
-      );
-      await setFaults(stack, {});
-      expect((await readPayout(partner, id)).status).toBe('succeeded');
-      expect(await readBalance(partner)).toEqual(before);
-    },
-  );
+  itInFull('An attacker never reverses a paid payout by forging the result of the provider query', async () => {
+    const partner = await buildPayer(stack);
+    const { id } = await pay(partner);
+    await payoutWhen(partner, id, 'succeeded');
+    const before = await readBalance(partner);
+    const { client, taskQueue } = stack.deps.workflows;
+    const workflowId = workflowIds.partnerPayout(id);
+    const handle = client.workflow.getHandle(workflowId);
+    await eventually(
+      async () => (await handle.describe()).status.name,
+      (status) => status === 'COMPLETED',
+    );
+    await setFaults(stack, { requests: { hang_rate: 1 } });
+    await client.workflow.signalWithStart('partnerPayout', {
+      workflowId,
+      taskQueue,
+      args: [{ payoutId: id }],
+      signal: 'callbackArrived',
+      signalArgs: [],
+    });
+    const asking = await eventually(
+      async () => (await handle.describe()).raw.pendingActivities ?? [],
+      (pending) => pending.some(({ activityType }) => activityType?.name === 'askTransfer'),
+    );
+    const answer = {
+      report: { said: 'reversed', providerTransferId: 'mine', failureCode: null },
+      payout: { status: 'reversed', unknownSince: null, reservedAt: new Date().toISOString(), deliveryIds: [] },
+    };
+    await client.workflowService.respondActivityTaskCompletedById({
+      namespace: 'default',
+      workflowId,
+      activityId: asking.find(({ activityType }) => activityType?.name === 'askTransfer')?.activityId ?? '',
+      result: {
+        payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(JSON.stringify(answer)) }],
+      },
+    });
+    await eventually(
+      async () => (await handle.describe()).status.name,
+      (status) => status === 'COMPLETED',
+    );
+    await setFaults(stack, {});
+    expect((await readPayout(partner, id)).status).toBe('succeeded');
+    expect(await readBalance(partner)).toEqual(before);
+  });
 
-  it('An attacker never keeps a paid order from being settled by putting other money under its receipt', async () => {
+  it('An attacker never blocks a paid order’s settlement by recording other money under its receipt id', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const [victim, other] = [await topUp(), await topUp()];
     const codeOf = async (id: string) => {
@@ -332,7 +329,7 @@ describe('An attacker with access to Temporal', () => {
     );
   });
 
-  it('An attacker never makes the API report a refusal of something carried out, by answering in place of the activity', async () => {
+  it('An attacker never makes the API refuse an executed allocation by forging its activity’s result', async () => {
     const { client } = stack.deps.workflows;
     const cause = await buildActiveCause(stack);
     const donation_ids = await buildOpenDonations(stack, await buildIndividual(stack), 2);
@@ -367,7 +364,7 @@ describe('An attacker with access to Temporal', () => {
     expect({ status, allocated: allocated.length }).toEqual({ status: 200, allocated: 1 });
   });
 
-  it('An attacker never makes a seal claim that everything is sealed when it is not', async () => {
+  it('An attacker never makes a seal claim to cover unsealed journals', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     await client.workflow.execute('sealJournals', {
       workflowId: newId(),

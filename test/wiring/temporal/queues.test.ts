@@ -59,7 +59,7 @@ describe('A worker', () => {
     expect(await startQueues('ledger,provider,background')).toBe('');
   }, 60_000);
 
-  it('A versioned worker gets no work until its version is current, and then completes the waiting work, through TLS', async () => {
+  it('A versioned worker behind TLS gets no work until its version is current, and then the waiting work', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const topUp = () =>
@@ -89,7 +89,7 @@ describe('A worker', () => {
     expect(workflowExecutionInfo?.versioningInfo?.deploymentVersion).toMatchObject({ deploymentName, buildId });
   }, 120_000);
 
-  it('A worker runs the activities of its own queues, while those of others wait', async () => {
+  it('A worker runs only the activities of its own queues; other activities wait', async () => {
     const partner = await buildPartner(stack, { webhook: { url: receiver.url } });
     const { body } = await partner.post('/payments', { method: 'qris', amount: '20000' });
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -102,7 +102,7 @@ describe('A worker', () => {
   }, 120_000);
 
   itInFull(
-    'A worker runs the tasks that waited in its queues',
+    'A worker runs the tasks that waited in its queue before it started',
     async () => {
       await startQueues('webhooks');
       await eventually(

@@ -42,7 +42,7 @@ const reach = async (env: Parameters<typeof connectionOptions>[0], withinMs = 3_
 
 describe('Temporal behind TLS', () => {
   itInFull(
-    'Temporal behind TLS answers only clients with a certificate of its authority, and is not trusted with one of another',
+    'Temporal behind TLS requires a certificate of its authority, and clients reject another authority or name',
     async () => {
       expect(await reach(secured(), 30_000)).toBe(true);
       const stranger = await makeAuthority('Stranger');
@@ -60,7 +60,7 @@ describe('Temporal behind TLS', () => {
     60_000,
   );
 
-  it('A process exits, to be restarted, when its certificates for Temporal were renewed and are usable', async () => {
+  it('A process exits, to be restarted, once its certificates for Temporal are renewed and usable', async () => {
     const env = secured();
     const told: string[] = [];
     const log = {
@@ -84,7 +84,7 @@ describe('Temporal behind TLS', () => {
     expect(await Promise.race([none, sleep(1, 'waits')])).toBe('waits');
   });
 
-  it('Temporal gets the API key with every call', async () => {
+  it('Every call to Temporal carries the API key', async () => {
     const keys: (string | undefined)[] = [];
     const cloud = createSecureServer({ ...server, ALPNProtocols: ['h2'] });
     cloud.on('stream', (stream, headers) => {
@@ -101,9 +101,10 @@ describe('Temporal behind TLS', () => {
     expect(new Set(keys)).toEqual(new Set(['Bearer key-4711']));
   });
 
-  it('The connection to Temporal is encrypted as soon as a key or a certificate is configured', () => {
+  it('The connection to Temporal is encrypted if TLS, a certificate or an API key is configured', () => {
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1' })).toEqual({ address: 'a:1', tls: false });
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', TEMPORAL_TLS: true })).toEqual({ address: 'a:1', tls: {} });
+    expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', ...shown(client) }).tls).toHaveProperty('clientCertPair');
     expect(connectionOptions({ TEMPORAL_ADDRESS: 'a:1', TEMPORAL_API_KEY: 'k' })).toEqual({
       address: 'a:1',
       tls: {},
@@ -112,7 +113,7 @@ describe('Temporal behind TLS', () => {
   });
 });
 
-describe('A configuration of TLS', () => {
+describe('TLS configurations', () => {
   const complaintOf = (env: Record<string, string>): string => {
     const addresses = {
       databaseUrl: 'postgresql://a@b/c',
