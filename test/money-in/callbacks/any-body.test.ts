@@ -78,7 +78,7 @@ describe('A callback with the right token', () => {
     expect(await rowsOf(body)).toHaveLength(1);
   });
 
-  it('A callback above the body limit is stored as its first 64 KiB, with the size and digest of the whole body', async () => {
+  it('A callback above the body limit is stored as its first 64 KiB, with the body’s size and digest', async () => {
     const body = claim({ padding: 'x'.repeat(3 * 1024 * 1024) });
     expect((await send(body)).status).toBe(200);
     const [row] = await rowsOf(body);
@@ -114,7 +114,7 @@ describe('A callback with the right token', () => {
     expect(await rowsOf(body)).toMatchObject([{ unread: null, event: 'payment.succeeded' }]);
   });
 
-  it('A callback with any bytes and any webhook-id returns 200 and is stored as one row, even if sent twice', async () => {
+  it('A callback with any bytes and webhook-id returns 200 and is stored as one row, even if sent twice', async () => {
     const id = fc.oneof(
       fc.constant(undefined),
       fc.string({ unit: 'grapheme-ascii', maxLength: 8_000 }),
@@ -176,7 +176,7 @@ describe('A callback that the database cannot store', () => {
     ['memory is exhausted', '53200'],
     ['a configured limit is reached', '53400'],
     ['the disk fails', '58030'],
-    ['it is read-only', '25006'],
+    ['the database is read-only', '25006'],
   ];
   it.each(casesOf(states, ([, state]) => state === '53100' || state === '25006'))(
     'A callback that cannot be stored because %s returns 503 with Retry-After, and a retry is stored',

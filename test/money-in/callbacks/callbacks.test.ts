@@ -114,7 +114,7 @@ describe('A callback', () => {
     expect(await storedCallbacks()).toBe(before);
   });
 
-  it('A callback with the right token but false data posts nothing: the provider is queried', async () => {
+  it('A callback with the right token but false data posts nothing', async () => {
     const order = await topUp();
     expect((await send(claim(order.payment_order_id))).status).toBe(200);
     await eventually(
@@ -150,7 +150,7 @@ describe('A callback', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('50000.0000');
   });
 
-  it('A payment listed only seconds after its callback is settled without waiting for the next regular query', async () => {
+  it('A payment is settled before the next regular query even if the provider lists it late', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 3_000 } });
     const order = await topUp();
     await pay(order);
@@ -286,7 +286,7 @@ describe('A decision about money in suspense', () => {
     return suspendedUnder(order.payment_order_id);
   };
 
-  it('A decision about money in suspense credits an account, closes the case and records who decided and why', async () => {
+  it('A decision about suspense money credits an account, closes the case and records who and why', async () => {
     const receipt = await suspended();
     const credit = about(receipt, { action: 'credit', account_id: payer.accountId });
     const decision = await decide(stack, operators, credit);
@@ -309,7 +309,7 @@ describe('A decision about money in suspense', () => {
     ]);
   });
 
-  it('A decision that money in suspense was refunded outside the system closes the receipt as refunded', async () => {
+  it('A decision that suspense money was refunded outside the system closes the receipt as refunded', async () => {
     const receipt = await suspended();
     expect(await decide(stack, operators, about(receipt, { action: 'refund' }))).toMatchObject({
       status: 'carried_out',
@@ -320,7 +320,7 @@ describe('A decision about money in suspense', () => {
     );
   });
 
-  it('A decision about money in suspense completes the receipt’s workflow even if that never learned of the posting', async () => {
+  it('A decision about suspense money completes its workflow even if the posting’s result was lost', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/expire', { payment_code: order.payment_code });
     await eventually(
@@ -341,7 +341,7 @@ describe('A decision about money in suspense', () => {
       async () => (await workflow.describe()).searchAttributes.PaymentState,
       (state) => JSON.stringify(state) === '["UNCONFIRMED"]',
     );
-    // Posts the money as an activity would whose result was lost.
+    // Posts the money like an activity whose result was lost.
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, ?, ?, ?, 54000, 0, 'late', 'xendit')", [
@@ -358,7 +358,7 @@ describe('A decision about money in suspense', () => {
     expect(await workflow.result()).toBe('refunded');
   });
 
-  it('A suspense case closes only by an approved decision: its workflow rejects other updates from Temporal clients', async () => {
+  it('A suspense case closes only by an approved decision, whatever update a Temporal client sends', async () => {
     const receipt = await suspended();
     const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
     for (const settlement of [
@@ -390,7 +390,7 @@ describe('A decision about money in suspense', () => {
     [{ proposed_by: randomUUID() }, 'proposed_by: unknown field'],
   ];
 
-  it('Proposing a decision about money in suspense with an invalid field returns 400 with the field, and the case stays open', async () => {
+  it('A decision about suspense money with an invalid field returns 400 and names the field', async () => {
     const receipt = await suspended();
     const told: [object, string, number, string][] = [];
     for (const [wrong, complaint] of wrongly) {
@@ -404,7 +404,7 @@ describe('A decision about money in suspense', () => {
     expect((await suspendedUnder((await referenceOf(receipt)) ?? '')).state).toBe('suspended');
   });
 
-  it('Money in suspense cannot be credited to an account whose owner could not move it; the error lists the possible kinds', async () => {
+  it('Suspense money can be credited only to an account whose owner can move it', async () => {
     const partner = await buildPartner(stack);
     const product = await buildProduct(stack, await buildPlatformAdmin(stack), { kind: 'investment' });
     const barred: [string, string][] = [
@@ -428,14 +428,14 @@ describe('A decision about money in suspense', () => {
     expect(told).toEqual(barred.map(([name]) => [name, 400, expect.stringMatching(possible), '0.0000']));
   });
 
-  it('A decision can credit money in suspense to a partner’s available balance', async () => {
+  it('A decision can credit suspense money to a partner’s available balance', async () => {
     const { account } = await buildPartner(stack);
     const credit = about(await suspended(), { action: 'credit', account_id: account.available });
     expect(await decide(stack, operators, credit)).toMatchObject({ status: 'carried_out' });
     expect(await balanceOf(stack, account.available)).toBe('1000.0000');
   });
 
-  it('Only one decision about the same money in suspense takes effect; the others lapse, approved concurrently or later', async () => {
+  it('Only one decision about the same suspense money takes effect; concurrent and later ones lapse', async () => {
     const receipt = await suspended();
     const refund = about(receipt, { action: 'refund' });
     const ids = await Promise.all(
@@ -454,7 +454,7 @@ describe('A decision about money in suspense', () => {
     });
   });
 
-  it('A decision about money in suspense lapses if the provider has voided the payment, and the money stays in suspense', async () => {
+  it('A decision about suspense money lapses if the provider has voided the payment', async () => {
     const receipt = await suspended();
     const proposed = await propose(stack, operators, about(receipt, { action: 'refund' }));
     expect(proposed.body.data.evidence.provider.says).toBe('succeeded');
@@ -481,7 +481,7 @@ describe('A decision about money in suspense', () => {
 });
 
 describe('The workflow details shown to operators', () => {
-  it('A payment’s workflow details show its state, amount, kind, deadline and next step', async () => {
+  it('A payment’s workflow details show its state, kind, amount and deadline', async () => {
     const order = await topUp();
     const { client } = stack.deps.workflows;
     const handle = client.workflow.getHandle(`gateway-payment/${order.payment_order_id}`);

@@ -32,22 +32,19 @@ describe.each([
   ['amount', [false, true], itInFull, it],
   ['token', [false], itInFull, itInFull],
 ])('Callbacks with a forged %s', (forge, drops, ofAPayment, ofAPayout) => {
-  ofAPayment(
-    'A payment with forged callbacks is settled once with its own amount, even if the real callback is lost',
-    async () => {
-      const before = Number(await balanceOf(stack, payer.accountId));
-      for (const drop of drops) {
-        await stack.sandbox.put('/sandbox/faults', { callbacks: { forge, drop } });
-        const order = await topUp();
-        await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
-        await statusWhen(order.payment_order_id, 'PAID');
-      }
-      expect(Number(await balanceOf(stack, payer.accountId))).toBe(before + 50_000 * drops.length);
-    },
-  );
+  ofAPayment(`A payment whose callbacks have a forged ${forge} is settled once, with its own amount`, async () => {
+    const before = Number(await balanceOf(stack, payer.accountId));
+    for (const drop of drops) {
+      await stack.sandbox.put('/sandbox/faults', { callbacks: { forge, drop } });
+      const order = await topUp();
+      await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
+      await statusWhen(order.payment_order_id, 'PAID');
+    }
+    expect(Number(await balanceOf(stack, payer.accountId))).toBe(before + 50_000 * drops.length);
+  });
 
   ofAPayout(
-    'A payout with forged callbacks takes the outcome at the provider, and a failed one releases its money',
+    `A payout whose callbacks have a forged ${forge} takes the provider’s outcome; a failed one releases its money`,
     async () => {
       const before = Number((await readBalance(partner)).available);
       await stack.sandbox.put('/sandbox/faults', { callbacks: { forge } });

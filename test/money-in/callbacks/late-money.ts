@@ -59,7 +59,7 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
   afterAll(() => stack.sandbox.put('/sandbox/faults', {}));
 
   describe('Late money that the provider does not list yet', () => {
-    it('Late money that the provider lists only hours later is queried again and goes to suspense', async () => {
+    it('Late money that the provider lists only hours later goes to suspense without another callback', async () => {
       const stray = await payLate(order);
       await open(stray);
       await stack.time.sleep('5 hours');
@@ -70,7 +70,7 @@ export function describeLateMoney(place: () => TimeSkippingStack): void {
       await becomes(stray, 'suspended');
     }, 60_000);
 
-    it('A case of late money becomes unconfirmed after a day, and a later callback reopens it', async () => {
+    it('A case of unlisted late money ends as unconfirmed, and can be reopened once it is listed', async () => {
       const stray = await payLate(order);
       await open(stray);
       expect(await caseOf(stray).result()).toBe('unconfirmed');

@@ -94,20 +94,24 @@ async function finalOrder(): Promise<Instrument> {
   return order;
 }
 
-describe('A payment of an open order whose callback names another owner', () => {
+describe('A payment whose callback names another owner', () => {
   const ofAnOrder: [string, () => Promise<{ id: string }>, object?][] = [
-    ['nobody', async () => ({ id: randomUUID() })],
-    ['something that is not an id', async () => ({ id: 'INV-2026-1' })],
-    ['another order that is open', openOrder],
-    ['another order that is final', finalOrder],
-    ['a partner’s payment that is open', openPartnerPayment],
-    ['nobody, another amount and another status', async () => ({ id: randomUUID() }), { amount: 1, status: 'FAILED' }],
-    ['nobody, and that the payment failed', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
+    ['an unknown reference', async () => ({ id: randomUUID() })],
+    ['a reference that is not an id', async () => ({ id: 'INV-2026-1' })],
+    ['another open order', openOrder],
+    ['another final order', finalOrder],
+    ['a partner’s open payment', openPartnerPayment],
+    [
+      'an unknown reference, another amount and another status',
+      async () => ({ id: randomUUID() }),
+      { amount: 1, status: 'FAILED' },
+    ],
+    ['an unknown reference and a failed payment', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
   ];
   // The test of a case of money that has an owner covers callbacks with an unknown reference.
-  const standing = ['something that is not an id', 'another order that is open', 'nobody, and that the payment failed'];
+  const standing = ['a reference that is not an id', 'another open order', 'an unknown reference and a failed payment'];
   it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
-    'A payment whose callback names %s settles its own order',
+    'An order is settled by its payment even if the callback names %s',
     async (_, named, facts = {}) => {
       const order = await openOrder();
       const payment = await pay(order);
@@ -121,12 +125,12 @@ describe('A payment of an open order whose callback names another owner', () => 
 
   it.each(
     casesOf<[string, () => Promise<{ id: string }>]>([
-      ['a user’s order that is open', openOrder],
-      ['a user’s order that is final', finalOrder],
-      ['nobody', async () => ({ id: randomUUID() })],
+      ['a user’s open order', openOrder],
+      ['a user’s final order', finalOrder],
+      ['an unknown reference', async () => ({ id: randomUUID() })],
     ]),
   )(
-    'A payment whose callback names %s settles the partner’s payment',
+    'A partner’s payment is settled even if the callback names %s',
     async (_, named) => {
       const mine = await openPartnerPayment();
       const payment = await pay(mine);
@@ -138,8 +142,8 @@ describe('A payment of an open order whose callback names another owner', () => 
   );
 });
 
-describe('A case of money that has an owner', () => {
-  it('A case of money closes as soon as the money is applied, and never posts it to suspense', async () => {
+describe('An unmatched-receipt case of money that has an owner', () => {
+  it('An unmatched-receipt case closes once its money is applied, and posts nothing to suspense', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     await send(randomUUID(), payment);
@@ -150,7 +154,7 @@ describe('A case of money that has an owner', () => {
 });
 
 describe('Money that cannot be applied, whatever its callback names', () => {
-  it('A payment of an expired order, reported under an open one, goes to suspense as late, and the open one stays payable', async () => {
+  it('Money for an expired order goes to suspense as late even if its callback names an open order', async () => {
     const [late, open] = [await finalOrder(), await openOrder()];
     const payment = await pay(late);
     await send(open.id, payment);
@@ -163,7 +167,7 @@ describe('Money that cannot be applied, whatever its callback names', () => {
     await becomes('payment_orders', open, 'PAID');
   });
 
-  it('A payment of the wrong amount for an open order, reported without an owner, goes to suspense', async () => {
+  it('A payment of the wrong amount goes to suspense even if its callback names an unknown reference', async () => {
     const order = await openOrder();
     const payment = await pay(order, 1_000);
     await send(randomUUID(), payment);
@@ -175,7 +179,7 @@ describe('Money that cannot be applied, whatever its callback names', () => {
     expect(await statusIn('payment_orders', order.id)).toBe('WAITING_PAYMENT');
   });
 
-  it('Two payments of one order made before any callback are both recorded: one settles it, the other goes to suspense as double', async () => {
+  it('Of two payments made before any callback, one settles the order, the other is suspended as double', async () => {
     const order = await openOrder();
     const payments = [await pay(order), await pay(order)];
     for (const payment of payments) await send(randomUUID(), payment);
@@ -201,7 +205,7 @@ describe('Money that arrived for a final payment without a callback', () => {
   };
 
   it.each(casesOf<Final>(['PAID', 'FAILED', 'EXPIRED'], (status) => status === 'PAID'))(
-    'A callback for an order that became %s finds money that arrived later without a callback',
+    'A hint for an order that is %s moves money that arrived later without a callback to suspense',
     async (status) => {
       const order = await openOrder();
       await end('payment_orders', order, status);
@@ -217,7 +221,7 @@ describe('Money that arrived for a final payment without a callback', () => {
     ['EXPIRED', 0],
   ];
   it.each(casesOf(ends, ([status, hours]) => status === 'EXPIRED' || hours > 0))(
-    'A callback for a partner’s payment that became %s (settlement delay of %d hours) finds money that arrived later',
+    'A hint for a partner’s payment that is %s (settlement delay of %d hours) moves later money to suspense',
     async (status, hours) => {
       partner = await buildPartner(stack, { settlementDelayHours: hours });
       const mine = await openPartnerPayment();
@@ -233,7 +237,7 @@ describe('Money of a final payment', () => {
   it.each<[string, string, (payment: Payment) => object]>([
     ['names no method', 'payment.succeeded', ({ id }) => ({ id })],
     ['names the request only', 'payment_request.succeeded', ({ payment_method }) => ({ id: 'pr-1', payment_method })],
-  ])('Money of a final payment is not lost if its callback %s', async (_, event, named) => {
+  ])('Money for an expired order goes to suspense as late if its callback %s', async (_, event, named) => {
     const order = await finalOrder();
     const payment = await pay(order);
     await stack.post(
@@ -265,7 +269,7 @@ describe('Settlement of a final payment', () => {
     expect(await receiptsOf(payment)).toEqual([{ state: 'suspended', reason: 'late' }]);
   };
 
-  it('Money settled for a final order goes to suspense, and the order keeps its status', async () => {
+  it('Settling an expired order posts the money to suspense, and the order stays expired', async () => {
     const order = await finalOrder();
     const payment = await pay(order);
     const input = { orderId: order.id, payment: confirmed(payment) };
@@ -274,7 +278,7 @@ describe('Settlement of a final payment', () => {
   });
 
   itInFull(
-    'Money settled for a final payment of a partner goes to suspense, and the payment keeps its status',
+    'Settling a partner’s expired payment posts the money to suspense, and the payment stays expired',
     async () => {
       const mine = await openPartnerPayment();
       await end('partner_payments', mine, 'EXPIRED');
@@ -309,7 +313,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return settleReceipt(stack.em(), stack.deps, { receiptId, settlement });
   };
 
-  it('Settling an order with money that already has a receipt changes nothing, and the next payment settles the order', async () => {
+  it('Settling an order with money that already has a receipt changes nothing', async () => {
     const order = await openOrder();
     const payment = await pay(order);
     const receiptId = await plantReceipt(order, payment);

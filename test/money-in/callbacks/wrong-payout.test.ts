@@ -91,7 +91,7 @@ const crossed = names.flatMap((kind) =>
 /** Covers each kind once pending and once final, with both outcomes. */
 const standing = ['payout payout succeeded', 'withdrawal refund failed', 'refund withdrawal succeeded'];
 it.each(casesOf(crossed, ([kind, another, status]) => standing.includes(`${kind} ${another} ${status}`)))(
-  'A pending %s never takes the outcome of another %s that %s: each takes its own',
+  'A pending %s stays pending if a callback under its reference is about a %s that %s',
   async (kind, another, status, said) => {
     const [ended, other] = [await under(another), await under(kind)];
     await settleAtProvider(stack, ended, said);

@@ -47,7 +47,7 @@ const standing = ([, action, amount]: (typeof cases)[number]) => (action === 'cr
 
 describe('Money for a partner’s payment', () => {
   it.each(casesOf(cases, standing))(
-    'Money for a partner’s payment that is %s stays in suspense until people decide (%s), and the right amount still settles it',
+    'Money that is %s for a partner’s payment is suspended until operators %s it; the right amount settles the payment',
     async (_, action, amount) => {
       const before = await suspended();
       const body = { method: 'virtual_account', channel: 'BCA', amount: String(asked) };

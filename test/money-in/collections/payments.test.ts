@@ -143,12 +143,12 @@ describe('A payment', () => {
     expect((await partner.post('/payments', { ...ovo, customer_phone: '081234567890' }, key)).status).toBe(200);
   });
 
-  it('A payment by another wallet accepts a phone number of any country', async () => {
+  it('A payment by a wallet other than OVO accepts a foreign phone number', async () => {
     const dana = { method: 'ewallet', channel: 'DANA', amount: '20000', customer_phone: '+81312345678' };
     expect((await create(dana)).payment_code).toMatch(/^http/);
   });
 
-  it('A paid payment without a settlement delay succeeds, its net is available, and the provider’s cost is not shown', async () => {
+  it('A paid payment without a settlement delay makes its net available and hides the provider’s cost', async () => {
     await begin();
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -164,7 +164,7 @@ describe('A payment', () => {
     expect(JSON.stringify(paid)).not.toContain('2500');
   });
 
-  it('A payment with a settlement delay is credited as pending when paid, and shows when it becomes available', async () => {
+  it('A paid payment with a settlement delay is credited as pending and shows when it becomes available', async () => {
     await begin({ settlementDelayHours: 2 });
     const { id, payment_code } = await create();
     await pay(payment_code);
@@ -177,7 +177,7 @@ describe('A payment', () => {
     expect(timeline.next).toEqual({ at: expect.stringMatching(timestamp), text: expect.stringMatching(/available/) });
   });
 
-  it('A payment shows the customer’s next_action until it is final, and cancelled_at once it is cancelled', async () => {
+  it('A payment shows next_action until it is final, and cancelled_at once it is cancelled', async () => {
     const qris = await create({ method: 'qris', amount: '20000' });
     expect(qris.next_action).toEqual({ type: 'show_qr', value: qris.payment_code });
     const dana = await create({ method: 'ewallet', channel: 'DANA', amount: '20000' });
@@ -203,7 +203,7 @@ describe('A payment', () => {
     expect(await when(id, 'failed')).toMatchObject({ is_final: true, failure_code: expect.any(String) });
   });
 
-  it('A payment expired by the provider becomes expired, and late money goes to suspense', async () => {
+  it('A payment expires with its instrument at the provider, and late money goes to suspense', async () => {
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/expire', { payment_code });
     expect((await when(id, 'expired')).is_final).toBe(true);
@@ -212,7 +212,7 @@ describe('A payment', () => {
     expect((await read(id)).status).toBe('expired');
   });
 
-  it('A payment paid with the wrong amount stays payable; once it is paid, a second payment goes to suspense', async () => {
+  it('A payment stays payable after a wrong amount; once it is paid, a second payment goes to suspense', async () => {
     await begin();
     const { id, payment_code } = await create();
     await pay(payment_code, 49_999);
@@ -243,6 +243,7 @@ describe('A payment', () => {
   it('A payment accepts expires_in_minutes from 1 to 2,880', async () => {
     const short = await create({ ...va, expires_in_minutes: 1 });
     expect(Date.parse(short.expires_at) - Date.parse(short.created_at)).toBe(60_000);
+    await create({ ...va, expires_in_minutes: 2880 });
     for (const expires_in_minutes of [0, 2881, 1.5, '60']) {
       expect(errorOf(await partner.post('/payments', { ...va, expires_in_minutes }))).toEqual([
         400,
@@ -267,7 +268,7 @@ describe('A payment', () => {
     ['a malformed e-mail address', { customer_email: 'nobody' }],
     ['an organization_id that is not an id', { organization_id: 'x' }],
   ];
-  it('A payment that no channel accepts or with an invalid field returns REQUEST_INVALID_PAYLOAD with a field', async () => {
+  it('A payment with an invalid field, or one that no channel accepts, returns 400 and names a field', async () => {
     await begin();
     for (const [what, change] of invalid) {
       const answer = await partner.post('/payments', { ...va, ...change });
@@ -298,7 +299,7 @@ describe('A payment', () => {
     },
   );
 
-  it('A payment refused by the provider returns PROVIDER_REFUSED, and so does a retry with the same idempotency key', async () => {
+  it('A payment that the provider refuses returns PROVIDER_REFUSED, and so does its retry', async () => {
     await begin();
     const body = { ...va, channel: 'BCA', amount: '50000' };
     await stack
@@ -333,7 +334,7 @@ const receiptsOf = (reference: string, reason: string) =>
   );
 
 describe('Reading payments', () => {
-  it('Payments are listed newest first, by page, status, external_ref and period, with the total of all matches', async () => {
+  it('Payments are listed newest first and filtered by status, external_ref and period, with a total', async () => {
     await begin();
     const made: string[] = [];
     for (const external_ref of ['A', 'B', 'B']) made.unshift((await create({ ...va, external_ref })).id);
@@ -355,7 +356,7 @@ describe('Reading payments', () => {
     }
   });
 
-  it("Listing payments after another partner's payment is refused like a missing one", async () => {
+  it('Listing payments after another partner’s payment returns the same 400 as a missing id', async () => {
     await begin();
     await create();
     const other = await buildPartner(stack);
@@ -422,7 +423,7 @@ describe('A timeline', () => {
 });
 
 describe('A quote', () => {
-  it('A payment quote returns its fields and changes nothing', async () => {
+  it('A payment quote returns gross, fee and net, and creates no payment', async () => {
     await begin();
     const { status, body } = await partner.post('/quotes', { ...va, amount: '50000.5' }, null);
     expect({ status, body }).toEqual({
@@ -442,7 +443,7 @@ describe('A quote', () => {
     expect((await partner.get('/payments')).body.data.total).toBe(0);
   });
 
-  it('A payment quote adds the fee to the amount if the mode is ADDED', async () => {
+  it('With fee mode ADDED, a quote and a payment add the fee to the amount', async () => {
     await begin({ feeMode: 'ADDED', fees: [{ method: 'qris', fixed: '500', basis_points: 70 }] });
     const { body } = await partner.post('/quotes', { method: 'qris', amount: '100000' }, null);
     expect(body.data).toMatchObject({ gross_amount: '101200.0000', fee: '1200.0000', net_amount: '100000.0000' });
@@ -476,12 +477,12 @@ describe('GET /channels', () => {
     }
   });
 
-  it('Channels show who pays the fee', async () => {
+  it('Channels show the partner’s fee mode', async () => {
     const adding = await buildPartner(stack, { feeMode: 'ADDED' });
     expect((await adding.get('/channels')).body.data.fee_mode).toBe('ADDED');
   });
 
-  it('Channels list what a payment accepts, with this partner’s fees', async () => {
+  it('Channels list every method and bank, with the partner’s fees and the channel’s limits', async () => {
     await begin();
     const { fee_mode, collection, payout_banks } = (await partner.get('/channels')).body.data;
     expect(fee_mode).toBe('DEDUCTED');

@@ -36,7 +36,7 @@ const payBesides = async ({ id, payment_code }: { id: string; payment_code: stri
 };
 
 describe('The timeline of a payment', () => {
-  it('A payment’s timeline never says that nobody paid if the wrong amount arrived before the deadline', async () => {
+  it('A payment’s timeline does not claim that nobody paid if a wrong amount arrived in time', async () => {
     const payment = await create();
     await payBesides(payment);
     await stack.sandbox.post('/sandbox/expire', { payment_code: payment.payment_code });
@@ -52,7 +52,7 @@ describe('The timeline of a payment', () => {
     expect(JSON.stringify(texts)).not.toContain('nobody paid');
   });
 
-  it('A payment’s timeline names only the host and port of each notified endpoint', async () => {
+  it('A payment’s timeline shows a webhook endpoint’s host and port only, and neither once deleted', async () => {
     const receivers = await Promise.all([startReceiver(), startReceiver()]);
     const ids: string[] = [];
     for (const { url } of receivers) {
@@ -74,7 +74,7 @@ describe('The timeline of a payment', () => {
     await Promise.all(receivers.map((receiver) => receiver.stop()));
   });
 
-  it('The timeline of an ADDED payment shows the requested amount and the fee that the customer paid on top', async () => {
+  it('With fee mode ADDED, a payment’s timeline shows the requested amount and the fee on top', async () => {
     const fees = [{ method: 'virtual_account', fixed: '4000', basis_points: 0 }];
     const adding = await buildPartner(stack, { feeMode: 'ADDED', fees });
     const { data } = (await adding.post('/payments', { method: 'virtual_account', channel: 'BCA', amount: '50000' }))
@@ -93,7 +93,7 @@ describe('The timeline of a payment', () => {
     );
   });
 
-  it('A payment’s timeline shows that the provider reports it as paid without listing it, and when the next query is due', async () => {
+  it('A payment’s timeline shows that the provider reports it as paid but does not list it', async () => {
     await stack.sandbox.put('/sandbox/faults', { listing: { lag_ms: 86_400_000 } });
     const { id, payment_code } = await create();
     await stack.sandbox.post('/sandbox/pay', { payment_code });

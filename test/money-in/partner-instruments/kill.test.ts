@@ -19,7 +19,7 @@ const make = (key = freshKey()) =>
     120_000,
   );
 
-it('An instrument whose worker is killed with -9 is created once, and each payment to it is recorded once', async () => {
+it('An instrument whose worker is killed with SIGKILL is created once and records each payment once', async () => {
   const { id, payment_code } = must(await make(), 'the instrument was created').body.data;
   const amounts = [20_000, 30_000, 40_000];
   await stack.holdAt('collect-instrument-payments.taken', async () => {

@@ -95,7 +95,7 @@ it('An instrument accepts any number of payments and records each one separately
   expect((await partner.get('/instruments?external_ref=customer-1')).body.data).toMatchObject({ total: 1 });
 }, 60_000);
 
-it('With fee mode ADDED, an instrument still records the paid amount as the gross, and the net stays pending', async () => {
+it('With fee mode ADDED, an instrument’s payment is the paid amount, and the fee is deducted from it', async () => {
   const partner = await buildPartner(stack, { fees, feeMode: 'ADDED', settlementDelayHours: 24 });
   const { id, payment_code } = await makeInstrument(partner, { method: 'qris', amount: '100000' });
   await payTo(payment_code);
@@ -109,7 +109,7 @@ it('With fee mode ADDED, an instrument still records the paid amount as the gros
   expect((await partner.get('/balance')).body.data).toMatchObject({ available: '0.0000', pending: '99300.0000' });
 }, 60_000);
 
-it('Money of the wrong amount, outside the channel’s limits or paid after its instrument was closed goes to suspense', async () => {
+it('An instrument’s money goes to suspense if its amount is wrong or it arrives after closing', async () => {
   const partner = await buildPartner(stack, { fees });
   const fixed = await makeInstrument(partner, { ...ofBank, amount: '50000' });
   const wrong = await payTo(fixed.payment_code, 49_999);
@@ -134,7 +134,7 @@ it('Money of the wrong amount, outside the channel’s limits or paid after its 
   expect((await partner.send('post', `/instruments/${open.id}/close`)).body.data.status).toBe('closed');
 }, 90_000);
 
-it('An instrument accepts money paid before it was closed, even if the provider lists it only afterwards', async () => {
+it('Money paid before its instrument was closed is applied even if the provider lists it afterwards', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   await setFaults(stack, { listing: { lag_ms: 3_000 } });
@@ -146,7 +146,7 @@ it('An instrument accepts money paid before it was closed, even if the provider 
   expect(await receiptOf(await payTo(payment_code, 20_000))).toMatchObject({ state: 'suspended', reason: 'late' });
 }, 60_000);
 
-it('An instrument accepts its first payment even if that was still pending at the provider when the instrument was closed', async () => {
+it('An instrument’s first payment is applied even if it was pending when the instrument was closed', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   const asked = { payment_code, amount: 20_000, status: 'PENDING' };
@@ -158,7 +158,7 @@ it('An instrument accepts its first payment even if that was still pending at th
 }, 60_000);
 
 itInFull(
-  'An instrument records more payments than one query returns; unmatched ones go to suspense',
+  'An instrument records more payments than one query returns; wrong amounts and late money go to suspense',
   async () => {
     const partner = await buildPartner(stack, { fees });
     const { id, payment_code } = await makeInstrument(partner);
@@ -182,7 +182,7 @@ itInFull(
   240_000,
 );
 
-it('An instrument that no channel accepts is refused, and another partner’s instrument returns 404', async () => {
+it('An instrument that no channel accepts returns 400, and another partner’s instrument 404', async () => {
   const partner = await buildPartner(stack, { fees });
   const refusals: [object, string][] = [
     [{ method: 'ewallet', channel: 'DANA' }, 'method'],
@@ -204,7 +204,7 @@ it('An instrument that no channel accepts is refused, and another partner’s in
   }
 });
 
-it('An instrument records payments even if its workflow was lost', async () => {
+it('An instrument records payments even if its workflow is lost', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);
   await loseWorkflow(stack.deps.workflows.client, `partner-instrument/${id}`);

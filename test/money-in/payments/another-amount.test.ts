@@ -38,46 +38,41 @@ const others: [string, number][] = [
   ['more than requested', gross + 1],
 ];
 describe.each(casesOf(others))('Money that is %s', (_, amount) => {
-  it.each(
-    casesOf(
-      [
-        ['credit', 'is credited to the payer once people decide so'],
-        ['refund', 'is refunded once people decide so'],
-      ] as const,
-      ([action]) => (action === 'credit') === amount < gross,
-    ),
-  )('Money of the wrong amount (%s) %s, and the right amount still settles the order', async (action, _) => {
-    const before = await suspended();
-    const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: asked };
-    const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
-    const { payment_order_id: id, payment_code } = order;
+  it.each(casesOf(['credit', 'refund'] as const, (action) => (action === 'credit') === amount < gross))(
+    'Operators can %s money of the wrong amount, and the right amount still settles the order',
+    async (action) => {
+      const before = await suspended();
+      const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: asked };
+      const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
+      const { payment_order_id: id, payment_code } = order;
 
-    await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
-    const [receipt] = await eventually(
-      () => heldFor(id),
-      (held) => held.length === 1,
-    );
-    expect(receipt).toMatchObject({ amount: `${amount}.0000` });
-    expect((await suspended()) - before).toBe(amount);
-    expect((await orderWhen(id, 'WAITING_PAYMENT')).status).toBe('WAITING_PAYMENT');
-    expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
+      await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
+      const [receipt] = await eventually(
+        () => heldFor(id),
+        (held) => held.length === 1,
+      );
+      expect(receipt).toMatchObject({ amount: `${amount}.0000` });
+      expect((await suspended()) - before).toBe(amount);
+      expect((await orderWhen(id, 'WAITING_PAYMENT')).status).toBe('WAITING_PAYMENT');
+      expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
 
-    await stack.sandbox.post('/sandbox/pay', { payment_code });
-    await orderWhen(id, 'PAID');
-    expect(await balanceOf(stack, payer.accountId)).toBe(`${asked}.0000`);
-    expect((await suspended()) - before).toBe(amount);
+      await stack.sandbox.post('/sandbox/pay', { payment_code });
+      await orderWhen(id, 'PAID');
+      expect(await balanceOf(stack, payer.accountId)).toBe(`${asked}.0000`);
+      expect((await suspended()) - before).toBe(amount);
 
-    const account_id = payer.accountId;
-    const proposal = { kind: 'settle_receipt', receipt_id: receipt?.id, action };
-    const decision = { ...proposal, ...(action === 'credit' && { account_id }) };
-    expect(await decide(stack, operators, decision)).toMatchObject({ status: 'carried_out' });
-    expect(await heldFor(id)).toEqual([]);
-    expect((await suspended()) - before).toBe(0);
-    const owned = asked + (action === 'credit' ? amount : 0);
-    expect(await balanceOf(stack, payer.accountId)).toBe(`${owned}.0000`);
-    const path = `/v1/accounts/${account_id}/statement`;
-    const { data } = (await stack.get(path, { token: payer.token })).body;
-    expect(data.closing_balance).toBe(`${owned}.0000`);
-    expect(data.postings).toHaveLength(action === 'credit' ? 2 : 1);
-  });
+      const account_id = payer.accountId;
+      const proposal = { kind: 'settle_receipt', receipt_id: receipt?.id, action };
+      const decision = { ...proposal, ...(action === 'credit' && { account_id }) };
+      expect(await decide(stack, operators, decision)).toMatchObject({ status: 'carried_out' });
+      expect(await heldFor(id)).toEqual([]);
+      expect((await suspended()) - before).toBe(0);
+      const owned = asked + (action === 'credit' ? amount : 0);
+      expect(await balanceOf(stack, payer.accountId)).toBe(`${owned}.0000`);
+      const path = `/v1/accounts/${account_id}/statement`;
+      const { data } = (await stack.get(path, { token: payer.token })).body;
+      expect(data.closing_balance).toBe(`${owned}.0000`);
+      expect(data.postings).toHaveLength(action === 'credit' ? 2 : 1);
+    },
+  );
 });

@@ -66,7 +66,7 @@ async function newestEventOf(resourceId: string) {
 
 describe('A payment from a balance', () => {
   it.each(payable)(
-    'A balance payment of type %s is a ledger row of type %s with purpose product_transfer',
+    'A balance payment of type %s is recorded with ledger type %s and purpose product_transfer',
     async (type, ledger, build) => {
       const target = await build();
       const before = await balanceOf(stack, target.accountId);
@@ -136,7 +136,7 @@ describe('A payment from a balance', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('1000000.0000');
   });
 
-  it('A balance payment accepts any amount from 0.0001 up, read digit by digit', async () => {
+  it('A balance payment parses its amount exactly: 0.0001 is accepted, excess digits return 400', async () => {
     const target = bodyOf(await invest());
     const { body } = await pay({ ...target, amount: 0.0001 });
     expect(body.data).toMatchObject({ amount: '0.0001', new_balance: '999999.9999' });
@@ -161,7 +161,7 @@ describe('A payment from a balance', () => {
     expect({ status, body }).toMatchObject({ status: 400, body: { error: 'Bad Request' } });
   });
 
-  it("A balance payment returns 403 from someone else's account, 404 from a missing one and 401 without a token", async () => {
+  it('A balance payment returns 403 for a foreign source, 404 for a missing one and 401 without a token', async () => {
     const target = bodyOf(await invest());
     const stranger = await buildIndividual(stack, { balance: '10' });
     const organization = await buildOrganizationAdmin(stack, { balance: '10' });
@@ -237,7 +237,7 @@ describe('The target of a payment', () => {
     expect(answer.body.message).toContain(status);
   });
 
-  it('A product accepts payments from its minimum up to the rest of its target; reaching the target completes it', async () => {
+  it('A product accepts its minimum up to the rest of its target; reaching the target completes it', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(99.9999)).status).toBe(400);
@@ -263,7 +263,7 @@ describe('The target of a payment', () => {
     expect(body.data).toMatchObject({ status: 'completed', current_amount: '5000.0000' });
   });
 
-  it('A goal accepts its owner’s payments only (403 otherwise) and none past its target (400); reaching the target completes it', async () => {
+  it('A goal accepts only its owner’s payments, up to its target; reaching the target completes it', async () => {
     const other = await buildIndividual(stack);
     const theirs = await buildGoal(stack, other);
     const contribute = (reference_id: string, amount: number) =>
@@ -278,7 +278,7 @@ describe('The target of a payment', () => {
     expect((await contribute(own.id, 0.0001)).status).toBe(400);
   });
 
-  it('Concurrent payments never exceed the target or the balance', async () => {
+  it('Concurrent balance payments never exceed the target or the balance', async () => {
     const goal = await buildGoal(stack, payer, '100');
     const product = await invest({ target: '70' });
     const answers = await Promise.all([

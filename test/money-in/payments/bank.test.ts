@@ -38,7 +38,7 @@ const random = (limit: number) => Math.floor(Math.random() * limit);
 const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 
 describe('The bank', () => {
-  it(`The books balance while ${clients} clients and ${partners} partners move money for ${seconds} seconds`, async () => {
+  it(`The books balance while ${clients} clients and ${partners} partners move money for ${seconds} s`, async () => {
     const people = await Promise.all(
       Array.from({ length: clients }, () => buildIndividual(stack, { balance: String(opening) })),
     );

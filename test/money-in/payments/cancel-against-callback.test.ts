@@ -143,7 +143,7 @@ const all = async <T>(sql: string, ids: string[]): Promise<T[]> => stack.em().ex
 
 describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail) => {
   it.each(casesOf(orders, (_, index) => index === rails.findIndex(([, each]) => each === rail)))(
-    `A cancellation that races the callback has one outcome in each of ${races} races, %s, and no money is lost`,
+    `A cancellation concurrent with the callback (%s, ${races} times) has one outcome, and no money is lost`,
     async (__, { race, ends: expected }) => {
       const opened = await Promise.all(Array.from({ length: races }, rail.open));
       const raced = await Promise.all(opened.map((each, index) => race(rail, each, index)));

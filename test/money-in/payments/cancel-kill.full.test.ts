@@ -34,7 +34,7 @@ interface Kind {
 }
 const kinds: [string, Kind][] = [
   [
-    'order',
+    'a payment order',
     {
       table: 'payment_orders',
       opened: 'open-payment-order.after',
@@ -51,7 +51,7 @@ const kinds: [string, Kind][] = [
     },
   ],
   [
-    'order of a partner',
+    'a partner’s payment',
     {
       table: 'partner_payments',
       opened: 'open-partner-payment.after',
@@ -64,7 +64,7 @@ const kinds: [string, Kind][] = [
   ],
 ];
 
-describe.each(kinds)('A cancellation of an %s', (_, kind) => {
+describe.each(kinds)('A cancellation of %s', (_, kind) => {
   const rowOf = async (id: string) => {
     const [row] = await stack
       .em()
@@ -122,7 +122,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');
   }
 
-  it('A cancellation takes effect although its worker died before requesting the instrument, or before storing it', async () => {
+  it('A cancellation takes effect even if the worker dies before the instrument is requested or stored', async () => {
     const ids: string[] = [];
     for (const point of [kind.made, kind.opened]) {
       await stack.holdAt(point, async () => ids.push(await begin()));
@@ -139,7 +139,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     }
   }, 240_000);
 
-  it('A cancellation takes effect if the API dies between storing it and signalling the workflow', async () => {
+  it('A cancellation takes effect even if the API dies between storing it and signalling the workflow', async () => {
     const id = await begin();
     await whenOpen(id);
     await stack.sandbox.put('/sandbox/faults', { requests: { hang_rate: 1 } });
@@ -154,7 +154,7 @@ describe.each(kinds)('A cancellation of an %s', (_, kind) => {
     await expectNothingPayable(id);
   }, 240_000);
 
-  it('A cancellation that races the payment has one outcome, and the money is booked once, when the worker dies while settling', async () => {
+  it('A cancelled payment has one outcome and one receipt even if the worker dies while settling it', async () => {
     const id = await begin();
     const open = await whenOpen(id);
     stack.arm(`${kind.settled}=kill`);

@@ -79,7 +79,7 @@ const eventsOf = async (id: string) =>
     );
 
 describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
-  it('Cancelling an order expires its instrument at the provider and makes it EXPIRED, also when repeated', async () => {
+  it('Cancelling an order expires it and its instrument at the provider, and a retry changes nothing', async () => {
     const opened = await order();
     expect(await cancelOrder(opened.id)).toMatchObject({
       status: 200,
@@ -114,7 +114,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await cancelledAtOf(opened.id)).toBeNull();
   });
 
-  it('Cancelling an order is refused to anyone but the payer, for a missing order and with any field', async () => {
+  it('Cancelling an order returns 403 to other users, 404 for a missing order and 400 with a field', async () => {
     const { id } = await order();
     const other = await buildIndividual(stack);
     expect((await cancelOrder(id, other)).status).toBe(403);
@@ -126,7 +126,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('Concurrent cancellations of one order have the effect of one', async () => {
+  it('Concurrent cancellations of one order all return 200 and take effect once', async () => {
     const { id } = await order();
     const answers = await Promise.all(
       Array.from({ length: isFullRun() ? 50 : 15 }, () => untilTold(() => cancelOrder(id))),
@@ -136,7 +136,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
   });
 
   itInFull(
-    'A cancellation that races the payment of an order has one winner, and no money is lost',
+    'A cancellation concurrent with the payment of an order has one outcome, and no money is lost',
     async () => {
       const one = await buildIndividual(stack);
       const orders = await Promise.all(Array.from({ length: 12 }, () => order(one)));
@@ -164,7 +164,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     60_000,
   );
 
-  it('An order is cancelled even if the process died before the signal, or its workflow is lost', async () => {
+  it('The sweep cancels an order whose workflow was never signalled or is lost', async () => {
     const [told, lost] = [await order(), await order()];
     await loseWorkflow(stack.deps.workflows.client, `gateway-payment/${lost.id}`);
     await stack
@@ -180,7 +180,7 @@ describe('POST /v1/payments/orders/:payment_order_id/cancel', () => {
     await when(lost.id, 'EXPIRED');
   });
 
-  it('The cancellation of an order cannot be undone', async () => {
+  it('The database rejects undoing the cancellation of an order', async () => {
     const { id } = await order();
     await cancelOrder(id);
     const undo = stack.em().execute('update payment_orders set cancelled_at = null where id = ?', [id]);
@@ -204,7 +204,7 @@ async function suspendedOf(orders: Opened[]): Promise<number> {
 }
 
 describe('POST /v1/partners/payments/:id/cancel', () => {
-  it('Cancelling a partner’s payment expires it at the provider and here, with a webhook and a timeline entry', async () => {
+  it('Cancelling a partner’s payment expires it and its instrument, with a webhook and a timeline entry', async () => {
     const opened = await payment();
     const answer = await cancelPayment(opened.id);
     expect(answer).toMatchObject({
@@ -233,7 +233,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'PAYMENT_ALREADY_PAID']);
   });
 
-  it('Cancelling a partner’s payment that was paid without a callback settles it as paid and not cancelled', async () => {
+  it('Cancelling a partner’s payment that was paid without a callback settles it as paid', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const opened = await payment();
     await pay(opened);
@@ -260,7 +260,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
     expect(await statusOf(id)).toBe('WAITING_PAYMENT');
   });
 
-  it('Cancelling a partner’s payment without the permission to collect and without a signature is refused', async () => {
+  it('An unsigned cancellation of a partner’s payment with a read-only key returns 401 or 403', async () => {
     const { id } = await payment();
     const reader = await partner.administer('post', '/keys', { permissions: ['read-gateway'] });
     const headers = { authorization: `Bearer ${reader.body.data.api_key}` };
@@ -270,7 +270,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
   });
 
   itInFull(
-    'A cancellation that races the customer’s payment of a partner’s payment has one winner',
+    'A cancellation concurrent with the customer’s payment of a partner’s payment has one outcome',
     async () => {
       const payments = await Promise.all(Array.from({ length: 10 }, payment));
       const answers = await Promise.all(
@@ -294,7 +294,7 @@ describe('A cancellation while the provider is unreachable', () => {
   beforeAll(() => void Object.assign(requests, { gatewayPayment: 5_000, cancellation: 5_000 }));
   afterAll(() => void Object.assign(requests, { gatewayPayment, cancellation }));
 
-  it('A cancellation while the provider is unreachable is pending and completes later; an order without an instrument gets none', async () => {
+  it('A cancellation while the provider is unreachable returns 503 or 504 and completes later', async () => {
     const [mine, theirs] = await Promise.all([order(), payment()]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
     const [unmade, byPayer, byPartner] = await Promise.all([order(), cancelOrder(mine.id), cancelPayment(theirs.id)]);

@@ -82,7 +82,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   });
 
   whileWritten(
-    'A transaction conflict of many donations written together leaves each one complete or absent, and refuses none',
+    'After a transaction conflict in a batch of donations, each one is complete or absent, and none is refused',
     async () => {
       const first = await must(balanceWays['a donation'], 'a donation is a way to pay').build(stack);
       /**
@@ -121,7 +121,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 
   whileWritten(
-    'A settlement of a top-up that meets a transaction conflict is retried until it is booked once',
+    'After transaction conflicts, the settlement of a top-up is retried until it is booked once',
     async () => {
       const payer = await buildIndividual(stack);
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
@@ -141,7 +141,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 
   atCommit(
-    'A reservation or completion of a payout that meets a transaction conflict is retried until it is booked once',
+    'After transaction conflicts, a payout’s reservation and completion are retried until each is booked once',
     async () => {
       const partner = await buildPayer(stack);
       const key = freshKey();
@@ -182,7 +182,7 @@ const deadlocks = async (): Promise<number> =>
 
 describe('A deadlock of two transactions', () => {
   it.each(casesOf(Object.entries(balanceWays), ([name]) => name === 'a donation'))(
-    'A deadlock that PostgreSQL resolves by aborting %s rolls it back and returns 503, and a retry with the same key pays once',
+    'If PostgreSQL aborts %s to resolve a deadlock, the response is 503, and a retry with the same key pays once',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();

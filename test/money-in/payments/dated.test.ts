@@ -3,7 +3,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Balance payments are dated so that no statement shows a balance below zero that never was. */
+/** Balance payments are dated so that no statement shows a balance below zero that never existed. */
 let stack: Stack;
 let payer: BuiltUser;
 let pocket: string;
@@ -36,7 +36,7 @@ const balancesOf = async (account: string): Promise<string[]> => {
 };
 
 describe('A payment from a balance', () => {
-  it('A balance payment that waited for a credit to its account comes after that credit in the statement', async () => {
+  it('In the statement, a balance payment comes after the credit that it waited for', async () => {
     const cause = await buildActiveCause(stack);
     const sent = await stack.owner().transactional(async (tx) => {
       await tx.execute('select from account_balances where account_id = ? and shard = 0 for update', [pocket]);
@@ -49,7 +49,7 @@ describe('A payment from a balance', () => {
     expect(await balancesOf(pocket)).toEqual(['100.0000', '0.0000']);
   });
 
-  it('Concurrent payments into and out of one account never show a balance below zero in its statement', async () => {
+  it('Concurrent payments into and out of an account never make its statement show a balance below zero', async () => {
     const cause = await buildActiveCause(stack);
     await transfer(payer.accountId, pocket, 500);
     const moves = [

@@ -32,17 +32,16 @@ const statusOf = async (id: string) =>
 const waitingRunOf = (id: string) => currentRun(stack.time.client.workflow, `gateway-payment/${id}`);
 const resultOf = (id: string) => stack.time.client.workflow.getHandle(`gateway-payment/${id}`).result();
 
-describe('A payment order at its deadline of 24 hours', () => {
-  itInFull(
-    'An unpaid order is expired at the provider after 24 hours and becomes EXPIRED, and its instrument accepts no more money',
-    async () => {
-      const order = await topUp();
-      expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
-      expect(await statusOf(order.payment_order_id)).toBe('EXPIRED');
-    },
-  );
+describe('A payment order at its deadline', () => {
+  itInFull('An unpaid order and its instrument at the provider expire at the deadline', async () => {
+    const order = await topUp();
+    expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
+    expect(await statusOf(order.payment_order_id)).toBe('EXPIRED');
+    const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${order.payment_order_id}`)).body;
+    expect(payments).toMatchObject([{ status: 'EXPIRED' }]);
+  });
 
-  it('An order whose callbacks are all lost is settled once paid: the workflow queries the provider itself', async () => {
+  it('A paid order whose callbacks are all lost is settled, because the workflow queries the provider', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     try {
       const order = await topUp();
@@ -55,7 +54,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'An order’s workflow queries the provider hourly, and only briefly every four hours while callbacks arrive',
+    'An order’s workflow queries the provider hourly, or only briefly every four hours while callbacks arrive',
     async () => {
       const asks = async (order: { payment_order_id: string }) => {
         const handle = await waitingRunOf(order.payment_order_id);
@@ -93,7 +92,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   );
 
   itInFull(
-    'An order’s workflow queries the provider 1, 5 and 15 minutes after one for a callback whose payment is not listed',
+    'If a callback’s payment is not listed, the provider is queried again after 1, then 5, then 15 minutes',
     async () => {
       const { payment_order_id: id } = await topUp();
       const handle = await waitingRunOf(id);
@@ -113,7 +112,7 @@ describe('A payment order at its deadline of 24 hours', () => {
     60_000,
   );
 
-  it('An order paid too late stays EXPIRED, and the money goes to suspense', async () => {
+  it('An order paid after its deadline stays EXPIRED, and the money goes to suspense', async () => {
     const order = await topUp();
     expect(await resultOf(order.payment_order_id)).toBe('EXPIRED');
     const before = await balanceOf(stack, payer.accountId);
@@ -138,7 +137,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   });
 
   itInFull(
-    'An order whose provider fails past its deadline stays open until then and becomes EXPIRED, never REFUSED',
+    'An order stays PENDING while its provider fails past the deadline, and becomes EXPIRED once it recovers',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_001 };
@@ -160,7 +159,7 @@ describe('A payment order at its deadline of 24 hours', () => {
   );
 
   itInFull(
-    'An order whose provider fails for an hour stays PENDING and gets its one instrument afterwards',
+    'An order stays PENDING while its provider fails for an hour, then gets exactly one instrument',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 20_000 };
@@ -204,7 +203,7 @@ const rails = {
 };
 
 describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => rail === 'partner_payments'))(
-  'At the deadline, a row of %s never becomes EXPIRED',
+  'A row of %s whose money is not settled at its deadline',
   (table) => {
     const rowOf = async (id: string) =>
       (
@@ -261,7 +260,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
         ['FAILED', 'EXPIRED'],
       ] as const),
     )(
-      'A payment of the right amount pending at the deadline does not expire; once that is %s, it becomes %s',
+      'A payment whose money is pending at the deadline does not expire; once the money is %s, it becomes %s',
       async (status, end) => {
         await drop();
         const payment = await rails[table]();

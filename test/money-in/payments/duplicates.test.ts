@@ -34,7 +34,7 @@ describe('Duplicate protection', () => {
     expect(orders).toHaveLength(1);
   }, 120_000);
 
-  it('The database enforces duplicate protection, even between independent processes', async () => {
+  it('Of two concurrent inserts of orders for one saving goal, the database rejects one', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const orders = [0, 1].map(() => crypto.randomUUID());

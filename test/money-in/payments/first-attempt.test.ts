@@ -132,7 +132,7 @@ describe.each<[string, Rail]>([
   ['A user’s order', user],
   ['A partner’s payment', partners],
 ])('%s', (_, rail) => {
-  /** Slow for a user's order; the same is tested for a partner's payment. */
+  /** Slow: outside the full run only for a user's order. */
   const ofUser = rail === user ? it : itInFull;
   const becomes = (id: string, wanted: string) =>
     eventually(
@@ -149,12 +149,12 @@ describe.each<[string, Rail]>([
   }, 60_000);
 
   const troubles: [what: string, requests: object][] = [
-    ['creates it and does not answer', { hang_rate: 1, hang_after_effect: true }],
+    ['creates the instrument and does not answer', { hang_rate: 1, hang_after_effect: true }],
     ['never receives the request', { hang_rate: 1 }],
-    ['limits our calls', { limit_rate: 1, retry_after_seconds: 1 }],
+    ['rate-limits the request', { limit_rate: 1, retry_after_seconds: 1 }],
   ];
   it.each(casesOf(troubles, ([, requests]) => 'limit_rate' in requests))(
-    'A payment is requested through the provider’s task queue and gets one instrument if the provider %s',
+    'A payment is retried through the provider’s task queue and gets one instrument if the provider %s',
     async (_, requests) => {
       await stack.sandbox.put('/sandbox/faults', { requests });
       const id = await rail.begin();
@@ -173,7 +173,7 @@ describe.each<[string, Rail]>([
   );
 
   itInFull(
-    'A payment is cancelled within a minute although the provider asks to wait until after its deadline',
+    'A payment can be cancelled even if the provider’s Retry-After exceeds its deadline',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { limit_rate: 1, retry_after_seconds: 86_400 } });
       const id = await rail.begin();
@@ -194,7 +194,7 @@ describe.each<[string, Rail]>([
   );
 
   ofUser(
-    'A refusal that takes the provider some seconds is returned to the payer',
+    'A refusal that the provider returns after four seconds still reaches the caller',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { delay_ms: 4_000 } });
       await refuse(true);
@@ -204,7 +204,7 @@ describe.each<[string, Rail]>([
     60_000,
   );
 
-  it('A payment whose first attempt created the instrument but got no answer does not fail if the second is refused', async () => {
+  it('A refused second attempt does not fail a payment whose unanswered first created the instrument', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -219,7 +219,7 @@ describe.each<[string, Rail]>([
     expect(row).toEqual({ status: 'WAITING_PAYMENT', payment_code: made?.payment_code });
   }, 90_000);
 
-  it('A payment keeps the instrument of its unanswered first attempt even if the second attempt sends another body', async () => {
+  it('A payment keeps its unanswered first attempt’s instrument even if the second sends another body', async () => {
     stack.arm(`${rail.lost}=throw`);
     const id = await rail.begin();
     await atTheProvider(id);
@@ -258,7 +258,7 @@ describe.each<[string, Rail]>([
   );
 
   ofUser(
-    'A payment fails if the provider refuses it and does not have it two minutes after the last attempt',
+    'A payment fails if the provider refuses it and does not list it two minutes after the last attempt',
     async () => {
       await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
       const id = await rail.begin();

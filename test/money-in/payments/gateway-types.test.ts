@@ -80,12 +80,12 @@ const types: [
   ['takaful_tabaru_contribution', 'donation', 'topup_product', () => product('takaful_tabaru')],
 ];
 
-/** One reference type per ledger type, except top-ups, which have their own tests. */
+/** Outside the full run: one reference type each of three ledger types. */
 const shown = ['charitable_cause_open_donate', 'saving_goal_contribution', 'investment'];
 
 describe('A payment by gateway', () => {
   it.each(casesOf(types, ([type]) => shown.includes(type)))(
-    'A gateway payment of type %s is a ledger row of type %s with purpose %s once it is paid',
+    'A paid gateway payment of type %s is recorded with ledger type %s and purpose %s',
     async (type, ledger, purpose, build) => {
       const target = await build();
       const id = target.id;
@@ -179,7 +179,7 @@ describe('A payment by gateway', () => {
     expect(String(answer.body.message)).toContain(field);
   });
 
-  it('A gateway payment for a product that is closed, of another kind, below its minimum or past its target returns 400', async () => {
+  it('A gateway payment for a closed or wrong product, or outside its minimum and target, returns 400', async () => {
     const closed = await product('investment', { status: 'closed' });
     expect((await pay('investment', closed.id)).status).toBe(400);
     expect((await pay('investment', (await product('takaful_tabaru')).id)).status).toBe(400);
@@ -189,7 +189,7 @@ describe('A payment by gateway', () => {
     expect((await pay('investment', bounded.id, { amount: 40_000 })).status).toBe(201);
   });
 
-  it('A gateway payment is credited to its product even if the product was closed or filled after the order was created', async () => {
+  it('A gateway payment is credited to its product even if the product was closed or filled since', async () => {
     const target = await product('investment', { target: '30000' });
     const orders = [await pay('investment', target.id), await pay('investment', target.id)];
     await settle(orders[0]?.body.data);
@@ -202,7 +202,7 @@ describe('A payment by gateway', () => {
 });
 
 describe('A contribution to a saving goal by gateway', () => {
-  it('A gateway contribution is accepted only for the payer’s own goal and not past its target; reaching the target completes the goal', async () => {
+  it('A goal accepts only its owner’s gateway payments up to its target, and is then completed', async () => {
     const stranger = await buildIndividual(stack);
     const goal = await buildGoal(stack, payer, '20000');
     expect((await pay('saving_goal_contribution', goal.id, {}, stranger.token)).status).toBe(403);
@@ -235,7 +235,7 @@ describe('A contribution to a saving goal by gateway', () => {
     expect(over.data).toMatchObject({ status: 'completed', current_amount: '40000.0000' });
   });
 
-  it('A gateway contribution returns 400 while another order for the goal is open, and is accepted again afterwards', async () => {
+  it('A gateway contribution returns 400 while another order for the goal is open, but not afterwards', async () => {
     const goal = await buildGoal(stack, payer);
     const { body } = await pay('saving_goal_contribution', goal.id);
     const repeat = await pay('saving_goal_contribution', goal.id, { amount: 30_000 });

@@ -60,7 +60,7 @@ const paid = async () =>
 
 describe('An Idempotency-Key', () => {
   it.each(rails)(
-    'A %s payment retried with the same Idempotency-Key gets the first response byte for byte',
+    'A retry of a %s payment with the same Idempotency-Key returns the first response byte for byte',
     async (_, path, body) => {
       const first = await post(path(), body(), key);
       expect([first.status, first.replayed]).toEqual([201, null]);
@@ -96,9 +96,9 @@ describe('An Idempotency-Key', () => {
 
   it.each([
     ['gateway', () => '/v1/payments/gateway', gatewayBody, { amount: 0.5 }],
-    ['gateway without such a channel', () => '/v1/payments/gateway', gatewayBody, { payment_id: 999 }],
+    ['gateway (unknown channel)', () => '/v1/payments/gateway', gatewayBody, { payment_id: 999 }],
     ['balance', () => '/v1/payments/balance', balanceBody, { amount: 1001 }],
-    ['balance without such a target', () => '/v1/payments/balance', balanceBody, { reference_id: key }],
+    ['balance (invalid target)', () => '/v1/payments/balance', balanceBody, { reference_id: key }],
     [
       'transfer',
       () => `/v1/accounts/${payer.accountId}/transfers`,
@@ -106,7 +106,7 @@ describe('An Idempotency-Key', () => {
       { amount: '1001' },
     ],
   ] as [string, () => string, () => object, object][])(
-    'The Idempotency-Key of a refused %s payment stays unused',
+    'The Idempotency-Key of a refused %s payment can be used for another body',
     async (_, path, body, wrong) => {
       expect((await post(path(), { ...body(), ...wrong }, key)).status).toBe(400);
       expect(await post(path(), body(), key)).toMatchObject({ status: 201, replayed: null });
@@ -126,7 +126,7 @@ describe('An Idempotency-Key', () => {
   });
 
   it.each(rails)(
-    'Concurrent %s payments with the same Idempotency-Key pay once and get the same response',
+    'Concurrent %s payments with the same Idempotency-Key pay once and return the same response',
     async (_, path, body) => {
       const answers = await Promise.all(Array.from({ length: twins }, () => post(path(), body(), key)));
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -147,7 +147,7 @@ describe('An Idempotency-Key', () => {
     },
   );
 
-  it('A payment counts as a retry with the same Idempotency-Key even if the amount is written differently', async () => {
+  it('A retry with the same Idempotency-Key may write the same amount differently', async () => {
     const first = await post('/v1/payments/balance', balanceBody(), key);
     const raw = JSON.stringify(balanceBody()).replace('"amount":100', '"amount":100.00');
     const second = await stack.post('/v1/payments/balance', undefined, {

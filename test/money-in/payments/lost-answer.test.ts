@@ -65,7 +65,7 @@ describe('A payment from a balance whose statement was not answered', () => {
       ['transfer', toPocket],
     ] as const),
   )(
-    'A %s without a key whose commit got no answer is executed once and reported as paid',
+    'A %s without an idempotency key is executed once and returns 201 even if its commit got no answer',
     async (_, prepare) => {
       const payer = await buildPayer();
       const pay = await prepare(payer);
@@ -79,7 +79,7 @@ describe('A payment from a balance whose statement was not answered', () => {
     120_000,
   );
 
-  it('A balance payment during a database restart is executed once and reported as paid', async () => {
+  it('A balance payment during a database restart is executed once and returns 201', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { awayMs: 1_200 });
     const { status, body } = await donate(payer);
@@ -87,7 +87,7 @@ describe('A payment from a balance whose statement was not answered', () => {
     expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
   }, 120_000);
 
-  it('A balance payment whose connection is lost while its idempotency key is looked up is made once', async () => {
+  it('A balance payment is executed once even if the connection is lost while its key is looked up', async () => {
     const payer = await buildPayer();
     await loseOneAnswer(payer, { text: 'opening_numbers' });
     const { status, body } = await donate(payer, freshKey());
@@ -95,7 +95,7 @@ describe('A payment from a balance whose statement was not answered', () => {
     expect([await balanceOf(stack, payer.accountId), await linesOf(payer)]).toEqual(['900.0000', 1]);
   }, 120_000);
 
-  it('A first contribution whose commit got no answer reports what was debited, guarantee included', async () => {
+  it('A first contribution whose commit got no answer returns the debited amount, guarantee included', async () => {
     const { id, creator } = await buildConsentedCircle(stack, await buildMembers(stack, 2), {
       terms: { guarantee_percent: 25 },
     });
@@ -147,7 +147,7 @@ const untilQuiet = () =>
     30_000,
   );
 
-/** Sends the requests concurrently and holds back their statements until all are answered; then sends the statements. */
+/** Sends the requests concurrently and holds back their statements until all are answered. */
 async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAnswer[]> {
   await reconnect(must(asked[0], 'a request was given')[0].payer);
   const { database } = stack.lines.api;
@@ -186,7 +186,7 @@ const wayOf = (name: string) => must(balanceWays[name], `${name} is a way to pay
 
 describe('A payment whose statement reaches the database after its request was answered', () => {
   itInFull.each(ways)(
-    'A payment sent as %s without a key whose statement arrives after the answer is not executed, and the answer names its transaction',
+    'Without a key, %s whose statement arrives after the 503 is not executed, and the error names its transaction',
     async (_, way) => {
       const request = await way.build(stack);
       const [answer] = await stall([request]);
@@ -196,7 +196,7 @@ describe('A payment whose statement reaches the database after its request was a
   );
 
   itInFull.each(ways)(
-    'A payment sent as %s with a key whose statement arrives after the answer is not executed, and a retry executes it',
+    'With a key, %s whose statement arrives after the 503 is not executed until it is retried',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -206,7 +206,7 @@ describe('A payment whose statement reaches the database after its request was a
     120_000,
   );
 
-  it('A payment whose statement arrives after the answer is not executed, with or without a key, until it is retried', async () => {
+  it('A payment whose statement arrives after the 503 is not executed until it is retried', async () => {
     const donation = await wayOf('a donation').build(stack);
     const contribution = await wayOf('a contribution to a circle').build(stack);
     const key = freshKey();
@@ -250,7 +250,7 @@ describe('A payment whose PostgreSQL backend is paused', () => {
 });
 
 describe('A withdrawal without a key whose answer was lost', () => {
-  it('A withdrawal without a key whose answer was lost must not be repeated: the error names it', async () => {
+  it('A withdrawal without a key whose answer was lost returns 503 with its id and no Retry-After', async () => {
     const payer = await buildIndividual(stack, { balance: '1000000' });
     const bank_account_id = await addBankAccount(stack, payer);
     await reconnect(payer);

@@ -65,7 +65,7 @@ describe('An order whose instrument cannot be expired at its deadline', () => {
     expect(await workflowOf(id).result()).toBe('PAID');
   }, 60_000);
 
-  it('An unpaid order whose instrument cannot be expired is shown to operators, and is final only once the provider has expired it', async () => {
+  it('An unpaid order whose instrument cannot be expired goes to operators, and expires once it can', async () => {
     const { id } = await open();
     await stack.time.sleep('25 hours');
     const described = await eventually(

@@ -65,7 +65,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 describeInBrowser('A payer who returns from a wallet', () => {
-  it('A payer who paid an order lands on our page, which says that it is paid', async () => {
+  it('A payer who returns from a wallet sees that the order is paid, and its amount', async () => {
     const { body } = await stack.post(
       '/v1/payments/gateway',
       { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: dana, amount: 50_000 },
@@ -122,7 +122,7 @@ describeInBrowser('A payer who returns from a wallet', () => {
     expect(told.text).toMatch(/^Paid Rp 1\.250\.000 /);
   });
 
-  it('A payer can check the payment again by a link that needs no script', async () => {
+  it('A payer can refresh the payment’s status by a link, without a script', async () => {
     const { id, payment_code } = await collect();
     const page = await open(placeOf(id));
     await atSandbox('pay', payment_code);
@@ -134,8 +134,8 @@ describeInBrowser('A payer who returns from a wallet', () => {
   });
 });
 
-describeInBrowser('The page', () => {
-  it('The payment page shows only status and amount, is not cached and has the content security policy of all pages', async () => {
+describeInBrowser('The payment page', () => {
+  it('The payment page shows only status and amount, is not cached and has a content security policy', async () => {
     const secrets = { external_ref: 'INV-SECRET', customer_name: 'Siti Rahayu', customer_email: 'siti@example.org' };
     const { id, payment_code } = await collect(secrets);
     const { status, body, headers } = await stack.get(`/paid/${id}`);
@@ -148,7 +148,7 @@ describeInBrowser('The page', () => {
     expect(headers.get('content-security-policy')).toContain("script-src 'self'");
   });
 
-  it('The payment page of a missing payment returns 404 and says so', async () => {
+  it('The payment page returns 404 for a missing payment and 405 for a POST', async () => {
     for (const id of [newId(), 'x', '%00', '1%20or%201=1']) {
       const { status, body } = await stack.get(`/paid/${id}`);
       expect([id, status]).toEqual([id, 404]);
@@ -168,7 +168,7 @@ describe('A return_url', () => {
     'javascript:alert(1)',
     '',
     `https://shop.example/${'x'.repeat(240)}`,
-  ])('The return_url %j is refused, and no payment is created', async (return_url) => {
+  ])('The return_url %j returns 400, and no payment is created', async (return_url) => {
     const before = (await partner.get('/payments')).body.data.total;
     const { status, body } = await partner.post('/payments', { ...wallet, return_url });
     expect([status, body.error.code]).toEqual([400, 'REQUEST_INVALID_PAYLOAD']);

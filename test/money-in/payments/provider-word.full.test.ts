@@ -42,7 +42,7 @@ const becomesSettling = (id: string) =>
   );
 
 describe('An order with an instrument at the provider', () => {
-  it('An order never expires because the provider’s list omits it; once listed again, it is settled', async () => {
+  it('An order that the provider’s list omits does not expire; once listed again, it is settled', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code });
     changeAtProvider("update instruments set reference_id = 'hidden-' || reference_id where reference_id = ?", id);
@@ -57,7 +57,7 @@ describe('An order with an instrument at the provider', () => {
   }, 60_000);
 
   itInFull(
-    'An order never expires while only its used method shows a payment; then it is settled',
+    'An order does not expire while only its payment method shows a payment; once listed, it is settled',
     async () => {
       const { id, payment_code } = await open();
       const faults = { callbacks: { drop: true }, listing: { lag_ms: 86_400_000 } };
@@ -87,7 +87,7 @@ describe('An order whose request the provider reports as paid with nothing outst
   const isCompleted = `update instruments set document =
     json_set(document, '$.status', 'SUCCEEDED', '$.methodStatus', 'INACTIVE') where reference_id = ?`;
 
-  it('An order completed at the provider by the wrong amount waits until operators resolve that money, and then expires', async () => {
+  it('An order completed by the wrong amount expires only after operators resolve that money', async () => {
     const { id, payment_code } = await open();
     await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 5_000 });
     changeAtProvider(isCompleted, id);

@@ -31,7 +31,7 @@ const trigger = (id: string) =>
   stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/${id}`).trigger();
 
 describe('The schedules', () => {
-  it('Every schedule exists, and its workflow completes', async () => {
+  it('Every schedule exists and starts its workflow when triggered', async () => {
     const ids = schedules.map(({ scheduleId }) => scheduleId);
     await Promise.all(ids.map(trigger));
     const { client, taskQueue } = stack.deps.workflows;
@@ -43,7 +43,7 @@ describe('The schedules', () => {
     }
   }, 60_000);
 
-  it('Schedules catch up for a day, so that no daily run is skipped', async () => {
+  it('The reconciliation schedule runs daily at 02:00 (UTC+7) and catches up on missed runs for a day', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     const { policies, spec } = await client.schedule.getHandle(`${taskQueue}/reconciliation`).describe();
     expect(policies.catchupWindow).toBe(86_400_000);
@@ -97,7 +97,7 @@ describe('The schedules', () => {
     60_000,
   );
 
-  it('Schedules are recreated however long beginAnew takes: it runs outside the deadline of every Temporal call', async () => {
+  it('Creating the schedules runs beginAnew outside the deadline of every Temporal call', async () => {
     const { client: real } = stack.deps.workflows;
     let inDeadline = 0;
     const client: typeof real = Object.create(real, {
@@ -119,7 +119,7 @@ describe('The schedules', () => {
     );
   }, 60_000);
 
-  it('A worker is not ready while the server lacks a search attribute, and /readyz names the attribute', async () => {
+  it('A worker is not ready while Temporal lacks a search attribute, and /readyz names it', async () => {
     const { client: real } = stack.deps.workflows;
     const { connection } = real;
     let isLacking = true;

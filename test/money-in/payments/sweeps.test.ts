@@ -64,7 +64,7 @@ const sweepWithin = async (ms: number, sweeps: Sweep[], failed = (_: string, _id
 };
 
 describe('A sweep', () => {
-  it('The sweep wakes each of thousands of rows once in one run, as after the loss of all workflows', async () => {
+  it('One run of the sweep wakes each of thousands of rows once', async () => {
     const { woken, wake } = recorder();
     const rows = isFullRun() ? 12_345 : 2_345;
     const due = planted(rows);
@@ -74,7 +74,7 @@ describe('A sweep', () => {
   }, 60_000);
 
   itInFull(
-    'The sweep releases its claims when waking slows down, so that the next one wakes those rows at once',
+    'The sweep releases its claims when waking slows down, and the next sweep wakes those rows at once',
     async () => {
       const { woken, wake } = recorder();
       const slowly = async (id: string) => {
@@ -105,7 +105,7 @@ describe('A sweep', () => {
   );
 
   itInFull(
-    'The sweep completes before its activity times out although a signal hangs, and counts that signal as failed',
+    'The sweep completes before its activity times out even if a signal hangs, and reports the signal as failed',
     async () => {
       const failed: string[] = [];
       const hanging: Sweep = { kind: 'callback', due: oneRow(newId()), wake: () => new Promise(() => {}) };
@@ -164,7 +164,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   });
 
-  it('The sweep redelivers callbacks whose money has no receipt after Temporal was lost, and no others', async () => {
+  it('Only recent payment callbacks whose money has no receipt are redelivered after Temporal was lost', async () => {
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { body: made } = await stack.post('/v1/payments/gateway', body, { token: payer.token });
     const paid = await stack.sandbox.post('/sandbox/pay', { payment_code: made.data.payment_code });
@@ -191,7 +191,7 @@ describe('A sweep', () => {
     await stack.owner().execute('update gateway_callbacks set delivered_at = now()');
   });
 
-  it('A kind of row that cannot be read is reported and does not delay the next kind in a sweep', async () => {
+  it('A sweep that cannot read one kind of row fails, but still wakes the next kind', async () => {
     const { woken, wake } = recorder();
     const kinds: Sweep[] = [
       { kind: 'callback', due: 'select id, since from nowhere', wake },
@@ -202,7 +202,7 @@ describe('A sweep', () => {
   });
 
   itInFull(
-    'The sweep gives the time that other kinds do not use to the kind with more rows',
+    'The sweep spends the time that other kinds do not use on the kind with more rows',
     async () => {
       const { woken, wake } = recorder();
       const other = newId();
@@ -231,7 +231,7 @@ describe('A sweep', () => {
     expect(new Set(woken).size).toBe(200);
   });
 
-  it('The sweep signals a row that stays overdue at most a few thousand times in ten years', async () => {
+  it('The sweep wakes an overdue row at doubling intervals up to a day: under 5,000 times in ten years', async () => {
     const { woken, wake } = recorder();
     const id = newId();
     const waits: number[] = [];
@@ -252,7 +252,7 @@ describe('A sweep', () => {
     expect(waits.length + (years * 366 * 1440) / Math.max(...waits)).toBeLessThan(10_000 / 2);
   });
 
-  it('The sweep starts again with short waits for a row that recovered in between', async () => {
+  it('The sweep starts again with the shortest interval for a row that had recovered in between', async () => {
     const { wake } = recorder();
     const id = newId();
     const sweep = () => sweepRows(stack.em(), [{ kind: 'receipt', due: oneRow(id), wake }], failsNever);

@@ -57,7 +57,7 @@ async function gathered(asked: (() => Promise<HttpAnswer>)[]): Promise<HttpAnswe
   return Promise.all(sent);
 }
 
-it('Goals paid together are filled, refused or completed independently', async () => {
+it('Payments for several goals in one batch succeed, fail or complete their goal independently', async () => {
   const payers = await buildPayers(8);
   const goals = await Promise.all(payers.map((payer) => buildGoal(stack, payer, '100')));
   const at = (index: number) => [payers[index], goals[index]] as [BuiltUser, BuiltTarget];
@@ -89,7 +89,7 @@ it('Goals paid together are filled, refused or completed independently', async (
   expect(rows.map(({ id }) => id)).toEqual([goals[2]?.id]);
 }, 120_000);
 
-it(`Of ${crowd} concurrent payments for one product, as many succeed as its target has room for; none causes a server error`, async () => {
+it(`Of ${crowd} concurrent payments for a product, exactly those that its target allows succeed`, async () => {
   const product = await buildProduct(stack, superAdmin, {
     kind: 'investment',
     target: String(20 * (crowd / 2)),
@@ -106,7 +106,7 @@ it(`Of ${crowd} concurrent payments for one product, as many succeed as its targ
   expect(row.status).toBe('completed');
 }, 240_000);
 
-it('The last payment for a product fills exactly the rest of its target, also in a batch', async () => {
+it('In a batch, a product accepts payments up to exactly its target and refuses the rest', async () => {
   const product = await buildProduct(stack, superAdmin, { kind: 'investment', target: '50', minimum: '30' });
   const [first, second, third] = (await buildPayers(3)) as [BuiltUser, BuiltUser, BuiltUser];
   const answers = await gathered([
@@ -118,7 +118,7 @@ it('The last payment for a product fills exactly the rest of its target, also in
   expect(await balanceOf(stack, product.accountId)).toBe('50.0000');
 }, 120_000);
 
-it('Paying goals from balances and by the gateway while they are released never deadlocks', async () => {
+it('Concurrent balance payments, gateway payments and releases of goals never deadlock', async () => {
   const payers = await buildPayers(isFullRun() ? 20 : 6, '1000000');
   const goals = await Promise.all(payers.map((payer) => buildGoal(stack, payer)));
   const settlements = await Promise.all(

@@ -86,7 +86,7 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
 }
 
 describe('Balance payments that arrive together', () => {
-  it('Balance payments that arrive together are written by one statement, each with its own outcome', async () => {
+  it('Balance payments that arrive together share statements, each with its own outcome', async () => {
     const answers = await gathered(
       [{ payer: payerAt(0) }, { payer: payerAt(1) }],
       [2, 3, 4, 5, 6, 7, 8].map((index) => ({ payer: payerAt(index), body: { amount: index } })),
@@ -106,7 +106,7 @@ describe('Balance payments that arrive together', () => {
     expect(await balanceOf(stack, cause.accountId)).toBe('55.0000');
   });
 
-  it('Balance payments that arrive together are refused one by one, and no refusal affects the others', async () => {
+  it('In a batch of balance payments, each is refused individually, without effect on the others', async () => {
     const key = newId();
     const earlier = await pay({ payer: payerAt(9), key });
     const closed = await buildActiveCause(stack);
@@ -143,7 +143,7 @@ describe('Balance payments that arrive together', () => {
     expect(keys).toEqual([]);
   });
 
-  it('Balance payments from one account, or with the same Idempotency-Key, run one after another', async () => {
+  it('Balance payments from one account, or with one Idempotency-Key, are executed one after another', async () => {
     const [payer] = payers as [BuiltUser];
     const key = newId();
     const answers = await gathered(
@@ -170,7 +170,7 @@ describe('Balance payments that arrive together', () => {
     expect(await balanceOf(stack, payerAt(2).accountId)).toBe('990.0000');
   });
 
-  it('Balance payments do not wait for one whose account is locked', async () => {
+  it('A balance payment that waits for its locked account does not delay others', async () => {
     const [locked, other] = [payerAt(0), payerAt(1)];
     const waiting = await whileHeld(
       `select 1 from account_balances where account_id = '${locked.accountId}' and shard = 0 for update`,
@@ -184,7 +184,7 @@ describe('Balance payments that arrive together', () => {
     expect((await waiting[0])?.status).toBe(201);
   });
 
-  it('Balance payments whose joint statement fails are retried one by one, and only the one at fault fails', async () => {
+  it('Balance payments whose shared statement fails are retried singly, and only the faulty one fails', async () => {
     const [unlucky] = payers as [BuiltUser];
     await stack.owner().execute(
       `create function stumble() returns trigger language plpgsql as $$ begin
@@ -207,7 +207,7 @@ describe('Balance payments that arrive together', () => {
     }
   });
 
-  it('Fifty balance payments at a time for products, causes and the open pool leave the right balances', async () => {
+  it('Fifty concurrent balance payments for a product and a cause leave the right balances', async () => {
     const admin = await buildPlatformAdmin(stack);
     const product = await buildProduct(stack, admin, { kind: 'investment' });
     const answers = await Promise.all(
@@ -248,7 +248,7 @@ describe('The statement that makes payments in a batch', () => {
     ...change,
   });
 
-  it('A batch returns the outcome of each payment, and the reason', async () => {
+  it('The batch statement returns each payment’s outcome, and the reason for a refusal', async () => {
     const [payer, other] = [payerAt(0), payerAt(1)];
     const kept = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
     const refused = { key_hash: newId(), fingerprint: 'f', request_number: '1' };
@@ -310,7 +310,7 @@ describe('The statement that makes payments in a batch', () => {
     ]);
   });
 
-  it('A batch skips a payment from an account that another payment credits: alone, it returns the whole balance', async () => {
+  it('A batch skips a payment from an account that another payment in the batch credits', async () => {
     const [first, second] = [payerAt(0), payerAt(1)];
     const chain = [payment(first), payment(second)];
     expect(await outcomesOf(chain, [second.accountId, cause.accountId])).toEqual([
@@ -319,7 +319,7 @@ describe('The statement that makes payments in a batch', () => {
     ]);
   });
 
-  it('A batch makes the first of two payments from one account or with one key, and leaves the other for later', async () => {
+  it('A batch executes the first of two payments from one account or with one key, and skips the second', async () => {
     const targets = [cause.accountId, cause.accountId];
     const twice = [payment(payerAt(0)), payment(payerAt(0))];
     expect(await outcomesOf(twice, targets)).toEqual([{ outcome: 'paid' }, { outcome: 'busy' }]);
@@ -334,7 +334,7 @@ describe('The statement that makes payments in a batch', () => {
     expect(await outcomesOf(strangers, targets)).toEqual([{ outcome: 'refused' }, { outcome: 'paid' }]);
   });
 
-  it('A batch holds no line counter while it waits for an account', async () => {
+  it('A batch locks no transaction counter while it waits for an account', async () => {
     await outcomesOf([payment(payerAt(0))], [cause.accountId]);
     await outcomesOf([payment(payerAt(0))], [cause.accountId]);
     const sent = await whileHeld('lock table account_balances in share row exclusive mode', async () => {
@@ -350,7 +350,7 @@ describe('The statement that makes payments in a batch', () => {
     expect(await sent[0]).toEqual([{ outcome: 'paid' }, { outcome: 'paid' }]);
   });
 
-  it('A batch skips payers who are, or whose organization is, being suspended; their payments wait outside the batch', async () => {
+  it('A batch skips payments whose payer or organization is locked for a suspension', async () => {
     const admin = await buildOrganizationAdmin(stack, { balance: '1000' });
     const ofAdmin = { user_type: 'organization', organization_id: admin.organizationId };
     const asked = [payment(payerAt(0)), payment(payerAt(1)), payment(admin, ofAdmin)];
@@ -367,7 +367,7 @@ describe('The statement that makes payments in a batch', () => {
     expect(outcomes).toEqual([{ outcome: 'busy' }, { outcome: 'paid' }, { outcome: 'busy' }]);
   });
 
-  it('A batch executes no payment whose journal exists already, and leaves no key behind', async () => {
+  it('A batch refuses a payment whose transaction already exists, and stores no key for it', async () => {
     const first = payment(payerAt(0));
     const again = { ...first, journal_id: newId(), key_hash: 'again', fingerprint: 'again', request_number: '1' };
     expect(await outcomesOf([first], [cause.accountId])).toEqual([{ outcome: 'paid' }]);

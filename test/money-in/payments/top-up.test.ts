@@ -38,7 +38,7 @@ describe('A top-up by gateway', () => {
     ['virtual account', bca, 'payment_code', 4000],
     ['QRIS', qris, 'qr_code', 0],
     ['e-wallet', dana, 'payment_links', 1500],
-  ])('A top-up by %s returns 201 with what the payer needs to pay', async (_, paymentId, field, fee) => {
+  ])('A top-up by %s returns 201 with the code or link to pay', async (_, paymentId, field, fee) => {
     const { status, body } = await topUp({ payment_id: paymentId });
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -55,7 +55,7 @@ describe('A top-up by gateway', () => {
     expect(codes).toEqual([field]);
   });
 
-  it('A paid top-up shows PAID, the balance increased by the nominal, and a price and a fee transaction', async () => {
+  it('A paid top-up credits the nominal and records a price and a fee transaction', async () => {
     const { body } = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
     await orderWhen(body.data.payment_order_id, 'PAID');
@@ -89,7 +89,7 @@ describe('A top-up by gateway', () => {
     expect(credited).toEqual([{ account_id: fee.source_account_id }]);
   });
 
-  it('A top-up records an event for each status of its order, with the request', async () => {
+  it('A top-up records an event for each status of its order, with the request id', async () => {
     const { body, headers } = await topUp();
     const { payment_order_id: id } = body.data;
     await stack.sandbox.post('/sandbox/pay', { payment_code: body.data.payment_code });
@@ -111,7 +111,7 @@ describe('A top-up by gateway', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('0.0000');
   });
 
-  it('A top-up expired by the provider becomes EXPIRED', async () => {
+  it('A top-up whose instrument expires at the provider becomes EXPIRED', async () => {
     const { body } = await topUp({ payment_id: qris });
     await stack.sandbox.post('/sandbox/expire', { payment_code: codeOf(body.data) });
     await orderWhen(body.data.payment_order_id, 'EXPIRED');

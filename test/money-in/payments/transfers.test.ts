@@ -30,7 +30,7 @@ const transfer = (body: object = {}, from = owner.accountId, token = owner.token
   );
 
 describe('A transfer between the caller’s own pockets', () => {
-  it('A pocket transfer returns what a balance payment returns, and is one price row with the purpose pocket_transfer', async () => {
+  it('A pocket transfer returns the new balance and records one transaction with purpose pocket_transfer', async () => {
     const { status, body } = await transfer();
     expect({ status, body }).toEqual({
       status: 201,
@@ -89,7 +89,7 @@ describe('A transfer between the caller’s own pockets', () => {
     expect((await transfer({ destination_account_id: owner.accountId })).status).toBe(400);
   });
 
-  it("A pocket transfer returns 403 for someone else's account, 404 for a missing one and 401 without a token", async () => {
+  it('A pocket transfer returns 403 for a foreign account, 404 for a missing one and 401 without a token', async () => {
     const stranger = await buildIndividual(stack, { balance: '1000' });
     expect((await transfer({ destination_account_id: stranger.accountId })).status).toBe(403);
     expect((await transfer({}, stranger.accountId)).status).toBe(403);
@@ -113,7 +113,7 @@ describe('A transfer between the caller’s own pockets', () => {
     expect(answer.body.data.new_balance).toBe('0.0000');
   });
 
-  it('Concurrent pocket transfers are written together, each with its own outcome', async () => {
+  it('Concurrent pocket transfers share statements, each with its own outcome', async () => {
     const owners = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '1000' })));
     const pockets = await Promise.all(owners.map(openPocket));
     const sent: Promise<HttpAnswer>[] = [];

@@ -116,7 +116,7 @@ describe('A retry of a completed payment', () => {
     },
   );
 
-  it('A retry of a completed contribution is never refused because of the contribution', async () => {
+  it('A retry of a completed circle contribution is never refused as a second contribution', async () => {
     const { id, members } = await buildActiveCircle(stack, isFullRun() ? 3 : 2);
     for (const payer of members)
       await sendTwins(payer, payment(payer, 'saving_circle_contribution', id, 100_000), '1000000');
@@ -159,7 +159,7 @@ function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>)
 }
 
 describe('A delayed payment', () => {
-  it('A payment delayed before it stores its key is not executed once its retry was refused, and the key can be used again', async () => {
+  it('A payment delayed before it stores its key is refused like its retry, and the key is free again', async () => {
     const { payer, role } = await buildPermitted();
     const request = payment(payer, 'saving_goal_contribution', (await buildGoal(stack, payer)).id);
     const key = freshKey();
@@ -176,7 +176,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('A payment delayed before it locks its account gets the same answer as its retry if the goal was filled in between', async () => {
+  it('A payment delayed before it locks its account returns the same refusal as its retry', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const goal = await buildGoal(stack, payer, '1000');
     const pocket = await openPocket(payer);
@@ -202,7 +202,7 @@ describe('A delayed payment', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('4000.0000');
   });
 
-  it('A payment delayed after it stores its key determines its retry’s answer, even if the retry alone would be refused', async () => {
+  it('A payment delayed after it stores its key decides its retry’s response, whatever changed since', async () => {
     const payer = await buildIndividual(stack, { balance: '5000' });
     const cause = await buildActiveCause(stack);
     const request = payment(payer, 'charitable_cause_donate', cause.id);
