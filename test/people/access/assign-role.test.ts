@@ -42,7 +42,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   const roleOf = async (id: string) =>
     (await stack.get(`/v1/users/${id}`, { token: superAdmin.token })).body.data.role_id as string | null;
 
-  it('A custom role can be assigned to any user of its organization, individuals included; message and role are returned', async () => {
+  it('A custom role can be assigned to an individual of its organization, and the role is returned', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const { status, body } = await assign(admin, { user_id: colleague.id, role_id: role.id });
     expect(status).toBe(200);
@@ -51,7 +51,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect(await roleOf(colleague.id)).toBe(role.id);
   });
 
-  it('Assigning a role records RESOURCE_UPDATED with the user', async () => {
+  it('Assigning a role records RESOURCE_UPDATED for the user', async () => {
     await assign(admin, { user_id: colleague.id, role_id: individualUser });
     const { body } = await stack.get(`/v1/events?resource_id=${colleague.id}`, { token: superAdmin.token });
     expect(body.data.items[0]).toMatchObject({
@@ -111,7 +111,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(admin, { user_id: colleague.id, role_id: role.id })).status).toBe(404);
   });
 
-  it('Assigning a role of, or to a user of, another organization returns 403', async () => {
+  it('Assigning another organization’s role, or a role to another organization’s user, returns 403', async () => {
     const foreignRole = await buildRole(stack);
     const stranger = await buildIndividual(stack, { organizationId: foreignRole.organizationId });
     const independent = await buildIndividual(stack);
@@ -133,7 +133,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(platformAdmin, { user_id: platformAdmin.id, role_id: superAdminRole })).status).toBe(403);
   });
 
-  it('Platform users can assign custom roles to platform users too, and platform roles only to platform users', async () => {
+  it('Platform users can be assigned custom roles, but other users cannot be assigned platform roles', async () => {
     const role = await buildRole(stack, { permissions: ['read-role'] });
     const user = await buildPlatformAdmin(stack);
     expect((await assign(platformAdmin, { user_id: user.id, role_id: role.id })).status).toBe(200);
@@ -148,7 +148,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(superAdmin, { user_id: other.id, role_id: platformAdminRole })).status).toBe(200);
   });
 
-  it('The last active super admin keeps the role, even if two remove each other concurrently', async () => {
+  it('The last active super admin keeps the role, even if two unassign each other concurrently', async () => {
     const other = await buildSuperAdmin(stack);
     const suspended = await buildSuperAdmin(stack);
     await stack.patch(`/v1/users/${suspended.id}`, { status: 'suspended' }, { token: superAdmin.token });
@@ -168,7 +168,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     expect((await assign(left, { user_id: gone.id, role_id: superAdminRole })).status).toBe(200);
   });
 
-  it('An organization can never change platform users, whatever its role permits', async () => {
+  it('Organization users cannot invite platform users or change their roles, even with every permission', async () => {
     const { body: all } = await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token });
     const permissions = all.permissions.map(({ name }: { name: string }) => name);
     const everything = await buildRole(stack, { organizationId: ownId, permissions });
@@ -190,7 +190,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     }
   });
 
-  it('An organization cannot change the rights of platform users by changing one of its roles that they hold', async () => {
+  it('An organization cannot change the permissions of its role while a platform user holds it', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role'] });
     const { body: invited } = await stack.post(
       '/v1/users/invitations',
@@ -280,7 +280,7 @@ describe('PATCH /v1/acl/assign-role', () => {
     });
   });
 
-  it('A route closed to a user type stays closed whatever the role holds', async () => {
+  it('A route closed to a user type returns 403 whatever permissions the role has', async () => {
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['read-role', 'read-event'] });
     const user = await buildIndividual(stack, { organizationId: ownId, role: role.name });
     expect((await stack.get('/v1/acl/roles', { token: user.token })).status).toBe(403);

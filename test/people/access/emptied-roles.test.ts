@@ -27,7 +27,7 @@ describe('A role with permissions that the caller does not hold', () => {
 
   const left = async () => (await stack.get('/v1/auth/me', { token: senior.token })).body.data.permissions;
 
-  it('A role cannot be taken from its holder, emptied or reduced by a caller without its permissions', async () => {
+  it('A caller without a role’s permissions can neither unassign it nor remove those permissions', async () => {
     const { token } = junior;
     const taken = await stack.patch('/v1/acl/assign-role', { user_id: senior.id, unassign_role: true }, { token });
     const emptied = await stack.patch(`/v1/acl/roles/${great}`, { permissions: [] }, { token });

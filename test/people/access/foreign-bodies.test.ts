@@ -157,7 +157,7 @@ const valueIn = (body: Record<string, unknown>, field: string): unknown =>
   field.endsWith('[]') ? Object(body[field.slice(0, -2)])[0] : body[field];
 
 describe('Ids in bodies', () => {
-  it('Every route with an id in its body is in the table', () => {
+  it('Every route with an id in its body has a row in this test’s table', () => {
     const wanted = Object.fromEntries(withBodies.map((route) => [nameOf(route), idFieldsOf(route.body).toSorted()]));
     const written = Object.fromEntries(
       Object.entries(bodies).map(([name, { fields }]) => [name, Object.keys(fields).toSorted()]),
@@ -171,7 +171,7 @@ describe('Ids in bodies', () => {
     return isAsked ? [[nameOf(route), route, body]] : [];
   });
   it.each(asked)(
-    '%s accepts the caller’s own id in its body and refuses a foreign and an unknown one as documented',
+    '%s accepts the caller’s own id in its body and returns the documented error for a foreign or unknown one',
     async (name, route, { build, fields }) => {
       const reached: string[] = [];
       const behind = await admitted(name);
@@ -267,7 +267,7 @@ describe('Ids in queries', () => {
   });
 
   it.each(withQueries.map((route): [string, Route] => [nameOf(route), route]))(
-    '%s with someone else’s id in its query is refused or returns nothing of theirs',
+    '%s with a foreign id in its query returns an error or none of the owner’s resources',
     async (name, route) => {
       const made = await Promise.all(
         ['/v1/charitable-causes/:id', '/v1/saving-circles/:id', '/v1/documents/:id', '/v1/acl/roles/:role_id'].map(
@@ -332,7 +332,7 @@ describe('Ids in queries', () => {
 
 describe('The caller’s own ids in queries', () => {
   it.each(casesOf(['category_id', 'product_id'] as const))(
-    'A list filtered by %s returns only the documents with it',
+    'A document list filtered by %s returns only matching documents',
     async (field) => {
       const [named, other] = [await documentOf(stranger), await documentOf(stranger)];
       const { body } = await stack.get(`/v1/documents?limit=100&${field}=${named[field]}`, {
@@ -345,6 +345,6 @@ describe('The caller’s own ids in queries', () => {
 });
 
 describe('The books after these tests', () => {
-  it('The ledger checks are empty after requests with foreign ids, except for circles inserted as running', () =>
+  it('The ledger checks find no violations after requests with foreign ids, except of inserted circles', () =>
     expectChecksEmptyBut(['check_circle_pots_paid_once', 'check_circle_states'], stack));
 });

@@ -199,17 +199,21 @@ async function answers(some: Caller[], ask: (caller: Caller) => Promise<unknown>
 }
 
 describe('Resources named by id in a route', () => {
-  it.each(withIds)('%s answers every kind of caller as documented for an unknown id', async (name, route) => {
-    const asking = isFullRun() ? callers : oneLetIn(name, callers);
-    const wanted = await answers(
-      asking,
-      async (caller) => doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'absent', thingsOf(route).foreign),
-    );
-    expect(await answers(asking, (caller) => call(route, caller, absentIds(route)))).toEqual(wanted);
-  });
+  it.each(withIds)(
+    '%s returns the documented status for an unknown id to every kind of caller',
+    async (name, route) => {
+      const asking = isFullRun() ? callers : oneLetIn(name, callers);
+      const wanted = await answers(
+        asking,
+        async (caller) =>
+          doorStatus(name, caller) ?? foreignStatus(name, caller.kind, 'absent', thingsOf(route).foreign),
+      );
+      expect(await answers(asking, (caller) => call(route, caller, absentIds(route)))).toEqual(wanted);
+    },
+  );
 
   it.each(withIds.filter(([, route]) => thingsOf(route).foreign !== 'shared'))(
-    '%s neither shows nor changes someone else’s resource, and answers as for a missing one where documented',
+    '%s neither shows nor changes a foreign resource, and returns the documented status',
     async (name, route) => {
       const owners = strangers.filter(
         ({ user }) => user.organizationId !== null || !/^\/v1\/(organizations|acl|users\/invitations)/.test(route.path),
@@ -259,33 +263,30 @@ describe('Resources named by id in a route', () => {
     },
   );
 
-  it.each(withIds)(
-    '%s does not refuse the caller’s own resource, so its refusals are about ownership',
-    async (name, route) => {
-      const { foreign, make } = thingsOf(route);
-      const somePartner = callers.find((each) => each.partner)?.partner;
-      // Platform users own nothing but may access others' resources. A user without an organization cannot access one.
-      const reaching = callers.filter(({ kind, userType, user }) =>
-        userType === 'platform'
-          ? foreignStatus(name, kind, 'foreign', foreign) === null
-          : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
+  it.each(withIds)('%s returns no 401, 403, 404 or server error for the caller’s own resource', async (name, route) => {
+    const { foreign, make } = thingsOf(route);
+    const somePartner = callers.find((each) => each.partner)?.partner;
+    // Platform users own nothing but may access others' resources. A user without an organization cannot access one.
+    const reaching = callers.filter(({ kind, userType, user }) =>
+      userType === 'platform'
+        ? foreignStatus(name, kind, 'foreign', foreign) === null
+        : user?.organizationId !== null || !/^\/v1\/organizations/.test(route.path),
+    );
+    // Each module's tests cover resources that only the platform may access.
+    const owning = reaching.filter(({ userType }) => userType !== 'platform');
+    for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
+      const isPlatform = caller.userType === 'platform';
+      const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
+      const partner = caller.partner ?? somePartner;
+      if (!user || !partner) throw new Error('the callers were not built');
+      // The document is private, so its public URL returns 404 even to its owner.
+      if (name === 'GET /v1/documents/:/public') continue;
+      const status = await call(route, caller, await make(stack, { user, partner }));
+      expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
+        `${caller.kind}: reached`,
       );
-      // Each module's tests cover resources that only the platform may access.
-      const owning = reaching.filter(({ userType }) => userType !== 'platform');
-      for (const caller of oneLetIn(name, isFullRun() ? reaching : owning)) {
-        const isPlatform = caller.userType === 'platform';
-        const user = isPlatform || !caller.user ? strangers[0]?.user : caller.user;
-        const partner = caller.partner ?? somePartner;
-        if (!user || !partner) throw new Error('the callers were not built');
-        // The document is private, so its public URL returns 404 even to its owner.
-        if (name === 'GET /v1/documents/:/public') continue;
-        const status = await call(route, caller, await make(stack, { user, partner }));
-        expect(`${caller.kind}: ${[401, 403, 404].includes(status) || status >= 500 ? status : 'reached'}`).toBe(
-          `${caller.kind}: reached`,
-        );
-      }
-    },
-  );
+    }
+  });
 
   it.each(withIds.filter(([, { path }]) => (path.match(/:/g)?.length ?? 0) > 1))(
     '%s returns 404 for a child of another parent',
@@ -301,7 +302,7 @@ describe('Resources named by id in a route', () => {
     },
   );
 
-  it('The ledger checks are empty after requests for foreign resources, except for resources inserted without money', () => {
+  it('The ledger checks find no violations after requests for foreign resources, except of inserted ones', () => {
     const planted = [
       'check_partner_payments_posted_once',
       'check_partner_receipts_applied_once',
@@ -312,7 +313,7 @@ describe('Resources named by id in a route', () => {
     return expectChecksEmptyBut(planted, stack);
   });
 
-  it('Every route with an id has a builder for these tests', () => {
+  it('Every route with an id in its path has a builder for these tests', () => {
     expect(withIds.length).toBeGreaterThan(50);
     // Other parameters (a day, a year, a type, a provider) have no owner.
     const others = routeGroups.flatMap(({ routes }) => routes).filter((route) => !namesThings(route));

@@ -41,7 +41,7 @@ describe('The permission matrix', () => {
     expect(facts(route)).toEqual(documentedAccess[name]);
   });
 
-  it('The permission matrix has every documented route once', () => {
+  it('Every row of the permission matrix names a route, and no route is listed twice', () => {
     const names = titled.map(([name]) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(Object.keys(documentedAccess).filter((name) => !names.includes(name))).toEqual([]);
@@ -53,7 +53,7 @@ describe('The permission matrix', () => {
     let callers: Record<UserType, BuiltUser>;
     let permissions: string[];
     const roleIds = new Map<string, Promise<string>>();
-    /** No token, an expired token, and a token with an invalid signature. */
+    /** No token, an expired token, and an unsigned token. */
     let worthless: (string | null)[];
 
     beforeAll(async () => {
@@ -155,14 +155,17 @@ describe('The permission matrix', () => {
       expect(statuses).toEqual(tokens.map(() => 401));
     });
 
-    it.each(guarded)('%s returns 403 to excluded user types, whatever the role holds', async (name, route) => {
-      const closedTo = userTypes.filter((each) => !typesOf(route).includes(each));
-      if (closedTo.length === 0) return;
-      await give(permissions);
-      for (const type of turnsOf(closedTo, name)) {
-        expect([type, await call(route, await freshToken(type), callers[type])]).toEqual([type, 403]);
-      }
-    });
+    it.each(guarded)(
+      '%s returns 403 to excluded user types, whatever permissions their role has',
+      async (name, route) => {
+        const closedTo = userTypes.filter((each) => !typesOf(route).includes(each));
+        if (closedTo.length === 0) return;
+        await give(permissions);
+        for (const type of turnsOf(closedTo, name)) {
+          expect([type, await call(route, await freshToken(type), callers[type])]).toEqual([type, 403]);
+        }
+      },
+    );
 
     it.each(guarded.filter(([, { access }]) => access.kind === 'allow'))(
       '%s returns 403 with every permission except the required one',
@@ -214,7 +217,7 @@ describe('The permission matrix', () => {
 
     it.each(
       titled.filter(([, { path }]) => /:(role_id|organization_id|user_id)/.test(path) && !path.includes('/managers/')),
-    )('%s refuses resources of another organization', async (name, route) => {
+    )('%s returns the documented refusal for a resource of another organization', async (name, route) => {
       const { id, organizationId } = await buildRole(stack);
       const user = await buildIndividual(stack, { organizationId });
       const known: Record<string, string> = { role_id: id, organization_id: organizationId, user_id: user.id };
@@ -233,12 +236,15 @@ describe('The permission matrix', () => {
     });
 
     const others = titled.filter(([, { access }]) => access.kind === 'open' || access.kind === 'partner');
-    it.each(others)('%s needs no token of ours, or a partner’s key', async (name, route) => {
-      const status = await call(route, null);
-      if (route.access.kind === 'partner') expect(status).toBe(401);
-      // These routes require their own tokens.
-      else if (/\/gateway\/callbacks\/|\/mail\/bounces/.test(name)) expect(status).toBe(401);
-      else expect([401, 403]).not.toContain(status);
-    });
+    it.each(others)(
+      '%s returns 401 without a token only if it needs a partner’s key or a token of its own',
+      async (name, route) => {
+        const status = await call(route, null);
+        if (route.access.kind === 'partner') expect(status).toBe(401);
+        // These routes require their own tokens.
+        else if (/\/gateway\/callbacks\/|\/mail\/bounces/.test(name)) expect(status).toBe(401);
+        else expect([401, 403]).not.toContain(status);
+      },
+    );
   });
 });

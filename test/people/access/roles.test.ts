@@ -43,7 +43,7 @@ describe('Roles', () => {
   };
 
   describe('POST /v1/acl/roles', () => {
-    it('Creating a role returns 201 with message and flat fields, and records RESOURCE_CREATED with impact HIGH', async () => {
+    it('Creating a role returns 201 with flat fields and records RESOURCE_CREATED with impact HIGH', async () => {
       const requestId = `request-${newId()}`;
       const { status, body } = await stack.post(
         '/v1/acl/roles',
@@ -83,14 +83,14 @@ describe('Roles', () => {
       ]);
     });
 
-    it('Creating a role as platform admin needs organization_id (400) of an existing organization (404)', async () => {
+    it('A platform admin who creates a role must send the organization_id of an existing organization', async () => {
       const missing = await create(platformAdmin, role());
       expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await create(platformAdmin, role({ organization_id: newId() }))).status).toBe(404);
       expect((await create(platformAdmin, role({ organization_id: ownId }))).status).toBe(201);
     });
 
-    it('An organization admin who creates a role without their own organization_id gets 403 with the reason', async () => {
+    it('An organization admin who creates a role without their own organization_id gets 403', async () => {
       for (const organization_id of [undefined, await buildOrganization(stack)]) {
         const { status, body } = await create(admin, role({ organization_id }));
         expect([status, body.message]).toEqual([403, 'A role cannot be created for another organization']);
@@ -98,18 +98,18 @@ describe('Roles', () => {
     });
 
     it.each([
-      ['name missing', { name: undefined }, 'name: is required'],
-      ['name empty', { name: '' }, 'name: must not be empty'],
-      ['description missing', { description: undefined }, 'description: is required'],
-      ['permissions missing', { permissions: undefined }, 'permissions: is required'],
-      ['permissions not a list', { permissions: 'read-role' }, /^permissions: /],
-      ['organization_id malformed', { organization_id: '7' }, 'organization_id: must be a UUID'],
+      ['no name', { name: undefined }, 'name: is required'],
+      ['an empty name', { name: '' }, 'name: must not be empty'],
+      ['no description', { description: undefined }, 'description: is required'],
+      ['no permissions', { permissions: undefined }, 'permissions: is required'],
+      ['permissions that are not a list', { permissions: 'read-role' }, /^permissions: /],
+      ['a malformed organization_id', { organization_id: '7' }, 'organization_id: must be a UUID'],
       [
         'a permission with a control character',
         { permissions: ['a\u0000'] },
         'permissions.0: must not contain control characters',
       ],
-      ['unknown field', { user_type: 'platform' }, 'user_type: unknown field'],
+      ['an unknown field', { user_type: 'platform' }, 'user_type: unknown field'],
     ])('Creating a role with %s returns 400', async (_, fields, message) => {
       const { status, body } = await createOwn(fields);
       expect(status).toBe(400);
@@ -121,7 +121,7 @@ describe('Roles', () => {
       });
     });
 
-    it('A role’s name may have 100 characters, even letters whose capitals are longer', async () => {
+    it('A role’s name may have 100 characters, even if capitalizing lengthens it', async () => {
       for (const letter of ['x', 'ß', 'ﬃ']) {
         const name = `${newId()}${`-${letter}`.repeat(32)}`;
         const { status, body } = await createOwn({ name });
@@ -152,7 +152,7 @@ describe('Roles', () => {
       expect(bySuper.status).toBe(201);
     });
 
-    it('Creating a role with a name taken anywhere, default roles included, returns 400; deleting the role frees the name', async () => {
+    it('A role’s name is unique across organizations and default roles until the role is deleted', async () => {
       const name = `taken_${newId()}`;
       const { body } = await createOwn({ name });
       const other = await buildOrganizationAdmin(stack);
@@ -190,7 +190,7 @@ describe('Roles', () => {
       expect(body.roles.length).toBeLessThanOrEqual(10);
     });
 
-    it('Organizations list their own roles and the default roles for their users, whatever organization_id they send', async () => {
+    it('Organizations list their own and their default roles, whatever organization_id they send', async () => {
       const foreign = await buildRole(stack);
       await createOwn();
       for (const query of ['', `&organization_id=${foreign.organizationId}`]) {
@@ -201,7 +201,7 @@ describe('Roles', () => {
       }
     });
 
-    it('Platform lists all roles and may filter by organization_id', async () => {
+    it('Platform users list all roles and can filter them by organization_id', async () => {
       const { organizationId, id } = await buildRole(stack);
       expect((await list(superAdmin, `&organization_id=${organizationId}`)).roles.map((each) => each.id)).toEqual([id]);
       expect((await list(superAdmin)).total).toBeGreaterThan(4);
@@ -243,7 +243,7 @@ describe('Roles', () => {
       expect([found.status, found.body]).toEqual([200, { ...body, message: expect.any(String) }]);
     });
 
-    it('Reading a role returns 400 for a malformed id, 404 for a missing or deleted role and 403 for another organization’s', async () => {
+    it('Reading a role returns 400 for a malformed id, 404 for a missing role and 403 for a foreign one', async () => {
       const foreign = await buildRole(stack);
       const { body } = await createOwn();
       await stack.delete(`/v1/acl/roles/${body.id}`, undefined, { token: admin.token });
@@ -262,7 +262,7 @@ describe('Roles', () => {
     const change = (by: BuiltUser, id: string, body: object) =>
       stack.patch(`/v1/acl/roles/${id}`, body, { token: by.token });
 
-    it('Changing a role returns message and role, replaces the whole permission list and records RESOURCE_UPDATED', async () => {
+    it('Changing a role replaces the whole permission list and records RESOURCE_UPDATED', async () => {
       const { body } = await createOwn({ permissions: ['read-role', 'read-user'] });
       const answer = await change(admin, body.id, { name: `new_${body.id}`, permissions: ['read-permission'] });
       expect(answer.status).toBe(200);
@@ -283,7 +283,7 @@ describe('Roles', () => {
       expect(await namesOf(body.id)).toEqual([]);
     });
 
-    it('Changing a role rejects unknown and foreign permissions and taken names without effect', async () => {
+    it('Changing a role rejects unknown permissions, those that the caller lacks, and taken names', async () => {
       const { body } = await createOwn();
       const unknown = await change(admin, body.id, { permissions: ['fly'] });
       expect([unknown.status, unknown.body.message]).toEqual([400, 'permissions: unknown permission fly']);
@@ -294,7 +294,7 @@ describe('Roles', () => {
       expect((await change(admin, body.id, { colour: 'red' })).status).toBe(400);
     });
 
-    it('Changing a role returns 400 for a default role, 403 for another organization’s and 404 for a missing one', async () => {
+    it('Changing a role returns 400 for a default role, 403 for a foreign and 404 for a missing one', async () => {
       const foreign = await buildRole(stack);
       for (const last of [1, 2, 3, 4]) {
         const { status, body } = await change(superAdmin, defaultRole(last), { description: 'x' });
@@ -307,7 +307,7 @@ describe('Roles', () => {
       expect((await change(platformAdmin, foreign.id, { description: 'x' })).status).toBe(200);
     });
 
-    it('Holders lose a permission removed from their role from the next request on', async () => {
+    it('Users lose a permission removed from their role at their next request', async () => {
       const { body } = await createOwn({ permissions: ['read-user', 'read-role'] });
       const holder = await buildOrganizationAdmin(stack, { organizationId: ownId, role: body.name });
       expect((await stack.get('/v1/users', { token: holder.token })).status).toBe(200);
@@ -321,7 +321,7 @@ describe('Roles', () => {
   describe('DELETE /v1/acl/roles/:role_id', () => {
     const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/acl/roles/${id}`, undefined, { token: by.token });
 
-    it('Deleting a role returns a message, marks the role deleted and records RESOURCE_DELETED with impact HIGH', async () => {
+    it('Deleting a role marks it deleted and records RESOURCE_DELETED with impact HIGH', async () => {
       const { body } = await createOwn();
       const { status, body: answer } = await remove(admin, body.id);
       expect([status, Object.keys(answer)]).toEqual([200, ['message']]);
@@ -333,7 +333,7 @@ describe('Roles', () => {
       expect((await remove(admin, body.id)).status).toBe(404);
     });
 
-    it('Deleting a role that users hold returns 400 with their number', async () => {
+    it('Deleting a role that users hold returns 400 with the number of users', async () => {
       const { body } = await createOwn();
       await buildIndividual(stack, { organizationId: ownId, role: body.name });
       expect((await remove(admin, body.id)).body.message).toBe('The role cannot be deleted: 1 user holds it');
@@ -342,7 +342,7 @@ describe('Roles', () => {
       expect([status, answer.message]).toEqual([400, 'The role cannot be deleted: 2 users hold it']);
     });
 
-    it('Deleting a role returns 400 for a default role, 403 for another organization’s and 404 for a missing one', async () => {
+    it('Deleting a role returns 400 for a default role, 403 for a foreign and 404 for a missing one', async () => {
       const foreign = await buildRole(stack);
       for (const last of [1, 2, 3, 4]) expect((await remove(superAdmin, defaultRole(last))).status).toBe(400);
       expect((await remove(admin, foreign.id)).status).toBe(403);
@@ -351,7 +351,7 @@ describe('Roles', () => {
     });
   });
 
-  describe('permissions', () => {
+  describe('Permissions', () => {
     it('GET /v1/acl/permissions lists every permission with its name, paged', async () => {
       const { status, body } = await stack.get('/v1/acl/permissions?limit=100', { token: admin.token });
       expect(status).toBe(200);
@@ -397,7 +397,7 @@ describe('Roles', () => {
       expect(body.total).toBe(names.length);
     });
 
-    it('GET /v1/acl/permissions neither loses nor repeats a row, whether paged by page or by after', async () => {
+    it('GET /v1/acl/permissions neither omits nor repeats a row, whether paged by page or by after', async () => {
       const seen: string[] = [];
       for (let page = 1; page <= 20; page += 1) {
         const { body } = await stack.get(`/v1/acl/permissions?limit=7&page=${page}`, { token: admin.token });
@@ -410,7 +410,7 @@ describe('Roles', () => {
       expect(after.body.permissions.map(({ id }: { id: string }) => id)).toEqual(seen.slice(10));
     });
 
-    it('GET /v1/acl/permissions/:permission_id returns message and flat fields, 400 for a malformed id and 404 for a missing permission', async () => {
+    it('GET /v1/acl/permissions/:permission_id returns flat fields, or 404 for a missing id', async () => {
       const { body } = await stack.get('/v1/acl/permissions?limit=1', { token: admin.token });
       const [permission] = body.permissions;
       const found = await stack.get(`/v1/acl/permissions/${permission.id}`, { token: admin.token });
@@ -419,7 +419,7 @@ describe('Roles', () => {
       expect((await stack.get(`/v1/acl/permissions/${newId()}`, { token: admin.token })).status).toBe(404);
     });
 
-    it('GET /v1/acl/roles/:role_id/permissions lists the role’s permissions, unpaged; another organization’s role returns 403', async () => {
+    it('GET /v1/acl/roles/:role_id/permissions is not paged, and returns 403 for a foreign role', async () => {
       const { body } = await stack.get(`/v1/acl/roles/${defaultRole(3)}/permissions?limit=1`, { token: admin.token });
       expect(Object.keys(body).sort()).toEqual(['message', 'permissions']);
       expect(body.permissions.length).toBeGreaterThan(30);
@@ -430,7 +430,7 @@ describe('Roles', () => {
       expect((await read('7')).status).toBe(400);
     });
 
-    it('DELETE /v1/acl/roles/:role_id/permissions removes permissions, returns a message and records RESOURCE_UPDATED', async () => {
+    it('DELETE /v1/acl/roles/:role_id/permissions removes permissions and records RESOURCE_UPDATED', async () => {
       const { body } = await createOwn({ permissions: ['read-role', 'read-user', 'read-permission'] });
       const path = `/v1/acl/roles/${body.id}/permissions`;
       const answer = await stack.delete(
@@ -443,7 +443,7 @@ describe('Roles', () => {
       expect((await eventsOf(body.id))[0]).toMatchObject({ event: 'RESOURCE_UPDATED', resource_type: 'role' });
     });
 
-    it('DELETE /v1/acl/roles/:role_id/permissions records no event for permissions that the role does not hold', async () => {
+    it('DELETE /v1/acl/roles/:role_id/permissions records only permissions that the role had', async () => {
       const { body } = await createOwn({ permissions: ['read-role'] });
       const before = await eventsOf(body.id);
       const path = `/v1/acl/roles/${body.id}/permissions`;
@@ -454,7 +454,7 @@ describe('Roles', () => {
       expect((await eventsOf(body.id))[0]).toMatchObject({ data: { detached: ['read-role'] } });
     });
 
-    it('DELETE /v1/acl/roles/:role_id/permissions refuses an empty list, unknown names, default and foreign roles', async () => {
+    it('DELETE /v1/acl/roles/:role_id/permissions rejects unknown names, default roles and foreign roles', async () => {
       const { body } = await createOwn();
       const foreign = await buildRole(stack);
       const detach = (id: string, sent: object) =>
@@ -470,7 +470,7 @@ describe('Roles', () => {
     });
   });
 
-  describe('the default roles', () => {
+  describe('The default roles', () => {
     it('The default roles have the documented permissions', async () => {
       const everything = (
         await stack.get('/v1/acl/permissions?limit=100', { token: superAdmin.token })

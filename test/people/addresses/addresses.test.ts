@@ -49,7 +49,7 @@ const eventsOf = (id: string) =>
     .execute('select event, impact, resource_type, actor_id from events where resource_id = ? order by id', [id]);
 
 describe('POST /v1/addresses (create-address)', () => {
-  it('An address field may have 255 characters as sent; surrounding white space counts but is not stored', async () => {
+  it('An address field’s 255 characters include surrounding white space, which is not stored', async () => {
     const street = 'j'.repeat(254);
     const fits = await create(owner, { ...required, street: ` ${street}` });
     expect([fits.status, fits.body.data.address.street]).toEqual([201, street]);
@@ -57,7 +57,7 @@ describe('POST /v1/addresses (create-address)', () => {
     expect([status, body.message]).toEqual([400, 'street: must have at most 255 characters']);
   });
 
-  it('Creating an address returns 201 in the envelope { status, statusCode, message, data } with every field as plain text', async () => {
+  it('Creating an address returns 201 with data.address and every field as plain text', async () => {
     const { status, body } = await create(owner, whole);
     expect({ status, body }).toMatchObject({
       status: 201,
@@ -82,27 +82,30 @@ describe('POST /v1/addresses (create-address)', () => {
     expect(body.data.address).toMatchObject({ ...required, street: null, label: null, address_type: 'individual' });
   });
 
-  it('Creating an address records RESOURCE_CREATED with the request', async () => {
+  it('Creating an address records RESOURCE_CREATED with the caller as actor', async () => {
     const id = await idOf(owner);
     expect(await eventsOf(id)).toEqual([
       { event: 'RESOURCE_CREATED', impact: 'MEDIUM', resource_type: 'address', actor_id: owner.id },
     ]);
   });
 
-  it.each(['province', 'city', 'country'])('Creating an address without %s returns 400 and names it', async (field) => {
-    const { status, body } = await create(owner, { ...required, [field]: undefined });
-    expect({ status, body }).toMatchObject({
-      status: 400,
-      body: { statusCode: 400, error: 'Bad Request', message: expect.stringContaining(field) },
-    });
-  });
+  it.each(['province', 'city', 'country'])(
+    'Creating an address without %s returns 400 and names the field',
+    async (field) => {
+      const { status, body } = await create(owner, { ...required, [field]: undefined });
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { statusCode: 400, error: 'Bad Request', message: expect.stringContaining(field) },
+      });
+    },
+  );
 
   it.each([
     ['an unknown field', { user_id: newId() }, 'user_id'],
     ['a text of 256 characters', { street: 'x'.repeat(256) }, 'street'],
     ['an unknown address_type', { address_type: 'office' }, 'address_type'],
     ['a number for a text', { rt: 3 }, 'rt'],
-  ])('Creating an address with %s returns 400 and names it', async (_, fields, name) => {
+  ])('Creating an address with %s returns 400 and names the field', async (_, fields, name) => {
     const { status, body } = await create(owner, { ...required, ...fields });
     expect({ status, message: String(body.message) }).toEqual({ status: 400, message: expect.stringContaining(name) });
   });
@@ -111,7 +114,7 @@ describe('POST /v1/addresses (create-address)', () => {
     expect((await create(owner, { ...required, street: 'x'.repeat(255) })).status).toBe(201);
   });
 
-  it('An address of type organization belongs to the caller’s organization, and returns 400 without one', async () => {
+  it('An address of type organization belongs to the caller’s organization; without one it returns 400', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { body } = await create(admin, { ...required, address_type: 'organization' });
     expect(body.data.address).toMatchObject({ user_id: admin.id, organization_id: admin.organizationId });
@@ -133,7 +136,7 @@ describe('POST /v1/addresses (create-address)', () => {
 });
 
 describe('GET /v1/addresses/:address_id (read-address)', () => {
-  it('An address is returned as data.address to its owner and platform', async () => {
+  it('An address is returned as data.address to its owner and platform users', async () => {
     const id = await idOf(owner, whole);
     for (const reader of [owner, platform]) {
       const { status, body } = await read(reader, id);
@@ -144,14 +147,14 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     }
   });
 
-  it("Someone else's address and a missing one both return 404", async () => {
+  it('A foreign address and a missing one return the same 404', async () => {
     const id = await idOf(owner);
     const [anothers, missing] = [await read(stranger, id), await read(stranger, newAddressId())];
     expect([anothers.status, missing.status]).toEqual([404, 404]);
     expect(anothers.body).toEqual(missing.body);
   });
 
-  it("An organization's address is readable by all its admins, but not by its other users or other organizations", async () => {
+  it('An organization’s address is readable by all its admins, but not by its members or others', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { organizationId } = admin;
     const id = await idOf(admin, { ...required, address_type: 'organization' });
@@ -164,7 +167,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
     expect(statuses).toEqual([200, 404, 404]);
   });
 
-  it("An admin's own address of type individual is closed to colleagues", async () => {
+  it('An admin’s individual address returns 404 to colleagues', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const id = await idOf(admin);
     const colleague = await buildOrganizationAdmin(stack, { organizationId: admin.organizationId });
@@ -186,7 +189,7 @@ describe('GET /v1/addresses/mine (read-address)', () => {
     return body.data as { count: number; addresses: { id: string; city: string }[] };
   };
 
-  it("Listing one's own addresses includes the organization's for its admins, and records no event", async () => {
+  it('Users list their own addresses, and admins also those of their organization', async () => {
     const organizationId = await buildOrganization(stack);
     const [employee, admin] = [
       await buildIndividual(stack, { organizationId }),
@@ -207,7 +210,7 @@ describe('GET /v1/addresses/mine (read-address)', () => {
 describe('GET /v1/addresses (read-address, platform only)', () => {
   const list = (query: string, by = platform) => stack.get(`/v1/addresses?${query}`, { token: by.token });
 
-  it('Platform’s address list returns limit, count, currentPage, totalPages and addresses', async () => {
+  it('The platform’s address list returns limit, count, currentPage, totalPages and addresses', async () => {
     await Promise.all([idOf(owner), idOf(owner), idOf(stranger)]);
     const { status, body } = await list('limit=2');
     const { count } = body.data;
@@ -224,7 +227,7 @@ describe('GET /v1/addresses (read-address, platform only)', () => {
     expect(count).toBeGreaterThanOrEqual(3);
   });
 
-  it('Platform’s address list defaults to page 1 of 10, newest first; order=asc reverses it', async () => {
+  it('The platform’s address list defaults to ten rows, newest first; order=asc reverses it', async () => {
     const newest = await idOf(owner);
     const { body } = await list('');
     expect(body.data).toMatchObject({ limit: 10, currentPage: 1 });
@@ -234,19 +237,19 @@ describe('GET /v1/addresses (read-address, platform only)', () => {
   });
 
   it.each(['page=0', 'limit=0', 'page=-1', 'limit=101', 'page=1.5', 'page=x', 'order=up'])(
-    'Platform’s address list rejects %s',
+    'The platform’s address list returns 400 for %s',
     async (query) => {
       expect((await list(query)).status).toBe(400);
     },
   );
 
-  it('Platform’s address list ignores other query fields, and a page past the end is empty', async () => {
+  it('The platform’s address list ignores other query fields, and a page past the end is empty', async () => {
     expect((await list('user_id=nonsense&colour=blue')).status).toBe(200);
     const { status, body } = await list('page=100000');
     expect([status, body.data.addresses]).toEqual([200, []]);
   });
 
-  it('Platform’s address list returns 403 to individuals and organizations, whatever their role holds', async () => {
+  it('The platform’s address list returns 403 to individuals and organization admins', async () => {
     const admin = await buildOrganizationAdmin(stack);
     expect([(await list('', owner)).status, (await list('', admin)).status]).toEqual([403, 403]);
   });
@@ -278,7 +281,7 @@ describe('PATCH /v1/addresses/:address_id (update-address)', () => {
     expect((await change(owner, id, { city: null })).status).toBe(400);
   });
 
-  it('Platform can change any address; another user gets 404, and nothing changes', async () => {
+  it('Platform users can change any address; other users get 404', async () => {
     const id = await idOf(owner);
     expect((await change(stranger, id, { city: 'Bogor' })).status).toBe(404);
     expect((await read(owner, id)).body.data.address.city).toBe('Bandung');

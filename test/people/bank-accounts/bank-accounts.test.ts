@@ -47,7 +47,7 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
     expect(row?.row).not.toMatch(/1234567890|Siti/);
   });
 
-  it('Adding and deleting a bank account record RESOURCE_CREATED and RESOURCE_DELETED with the caller as actor', async () => {
+  it('Adding and deleting a bank account record events with the caller as actor', async () => {
     const id = await idOf(owner);
     await remove(owner, id);
     const events = await stack
@@ -65,7 +65,7 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
     ['a number with letters', { account_number: '12345678AB' }, 'account_number'],
     ['no holder', { account_holder: undefined }, 'account_holder'],
     ['an unknown field', { usable_at: '2020-01-01T00:00:00Z' }, 'usable_at'],
-  ])('Adding a bank account with %s returns 400 and names it', async (_, fields, name) => {
+  ])('Adding a bank account with %s returns 400 and names the field', async (_, fields, name) => {
     const { status, body } = await add(owner, { ...bca, ...fields });
     expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
   });
@@ -76,7 +76,7 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
 });
 
 describe('GET and DELETE /v1/bank-accounts', () => {
-  it('Users list and delete their own bank accounts; someone else’s returns 403, a missing or deleted one 404', async () => {
+  it('Users list and delete their own bank accounts; a foreign one returns 403, a missing one 404', async () => {
     const id = await idOf(owner);
     expect(await list(owner)).toContain(id);
     expect(await list(stranger)).not.toContain(id);
@@ -88,7 +88,7 @@ describe('GET and DELETE /v1/bank-accounts', () => {
     expect(await list(owner)).not.toContain(id);
   });
 
-  it('All admins of an organization can list and delete its bank accounts, whoever added them; its individuals cannot', async () => {
+  it('An organization’s admins can list and delete all its bank accounts; its individuals cannot', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const organizationId = admin.organizationId ?? '';
     const [other, member] = await Promise.all([

@@ -44,7 +44,7 @@ describe('Categories of documents', () => {
     return body.data as { id: string; name: string };
   };
 
-  it('Platform creates and renames document categories, with events, and every caller lists them', async () => {
+  it('Platform users create and rename document categories, with events, and any user can list them', async () => {
     const category = await make();
     const renamed = await stack.patch(`${path}/${category.id}`, { name: name() }, { token: platform.token });
     expect(renamed).toMatchObject({ status: 200, body: { data: { id: category.id } } });
@@ -62,7 +62,7 @@ describe('Categories of documents', () => {
     expect(await eventsOf(stack, category.id)).toHaveLength(2);
   });
 
-  it('Creating or renaming a category returns 403 to all but platform, 400 for a taken name and 404 for an unknown id', async () => {
+  it('Creating or renaming a category returns 403 to other users and 400 for a taken name', async () => {
     const category = await make();
     const other = await make();
     for (const by of [creator, admin]) {
@@ -80,7 +80,7 @@ describe('Categories of documents', () => {
     expect((await stack.get(path)).status).toBe(401);
   });
 
-  it('A document’s category is set at upload, registration and PATCH, cleared by null, and filters the lists', async () => {
+  it('A document’s category is set by upload, registration or PATCH, cleared by null and filters lists', async () => {
     const [one, two] = [await make(), await make()];
     const document = await uploaded({ category_id: one.id });
     expect(document.category_id).toBe(one.id);

@@ -45,7 +45,7 @@ const statusesFor = (people: BuiltUser[], ask: (by: BuiltUser) => Promise<{ stat
 const idsIn = ({ body }: { body: { documents: { id: string }[] } }) => body.documents.map(({ id }) => id);
 
 describe('GET /v1/documents/:id (read-document)', () => {
-  it("A private document is readable by its creator, users of the creator's organization and platform; others get 404", async () => {
+  it('A private document is readable by its creator’s organization and platform users; others get 404', async () => {
     const { message, ...document } = await uploaded();
     expect(message).toEqual(expect.any(String));
     const { status, body } = await call(creator, `/${document.id}`);
@@ -54,7 +54,7 @@ describe('GET /v1/documents/:id (read-document)', () => {
     expect(await statusesFor([fellow, admin, platform, stranger], ask)).toEqual([200, 200, 200, 404]);
   });
 
-  it("Someone else's document and a missing one return the same response; a malformed id returns 400", async () => {
+  it('A foreign document and a missing one return the same 404; a malformed id returns 400', async () => {
     const { id } = await uploaded();
     const [anothers, missing, malformed] = [
       await call(stranger, `/${id}`),
@@ -107,7 +107,7 @@ describe('GET /v1/documents/type/:type (read-document)', () => {
 });
 
 describe('GET /v1/documents/:id/view-url (read-document)', () => {
-  it('A view URL request returns document_id, file_key and a view_url that serves the file as an attachment', async () => {
+  it('A view URL request returns a view_url that serves the file as an attachment', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await call(fellow, `/${id}/view-url`);
     expect({ status, body }).toEqual({
@@ -131,7 +131,7 @@ describe('GET /v1/documents/:id/view-url (read-document)', () => {
     expect((await fetch(bent)).status).toBe(403);
   });
 
-  it('A view URL request returns 404 to those who may not see the document', async () => {
+  it('A view URL request returns 404 to callers who may not see the document', async () => {
     expect((await call(stranger, `/${(await uploaded()).id}/view-url`)).status).toBe(404);
   });
 });
@@ -146,7 +146,7 @@ describe('GET /v1/documents/:id/public', () => {
     expect(Buffer.from(await followed.arrayBuffer())).toEqual(png);
   });
 
-  it('A public URL returns 404 for a private, deleted or missing document and a malformed id, even to the creator', async () => {
+  it('A public URL returns 404 for a private, deleted or missing document, even to the creator', async () => {
     const [hidden, deleted] = [await uploaded(), await uploaded({ visibility: 'public' })];
     await remove(creator, deleted.id);
     for (const id of [hidden.id, deleted.id, newId(), 'nonsense']) {
@@ -158,7 +158,7 @@ describe('GET /v1/documents/:id/public', () => {
 describe('POST /v1/documents (create-document)', () => {
   const body = (url: string, more: object = {}) => ({ url, document_type: 'receipt', ...more });
 
-  it('Registering an existing object returns 201 with a private document, for users of the same organization too', async () => {
+  it('Users can register any object of their organization as a private document', async () => {
     const { id, url, sha256 } = await uploaded({ visibility: 'public' });
     const registered = await register(fellow, body(url, { product_type: 'transaction' }));
     expect(registered).toMatchObject({
@@ -179,7 +179,7 @@ describe('POST /v1/documents (create-document)', () => {
     expect(await eventsOf(stack, registered.body.document.id)).toEqual(['RESOURCE_CREATED MEDIUM']);
   });
 
-  it("Registering someone else's object returns 400, for platform too, and a missing one of the caller's space 404", async () => {
+  it('Registering a foreign object returns 400, even to platform users, and a missing object 404', async () => {
     const { url } = await uploaded();
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     expect(await statusesFor([stranger, platform], (by) => register(by, body(url)))).toEqual([400, 400]);
@@ -195,7 +195,7 @@ describe('POST /v1/documents (create-document)', () => {
     },
   );
 
-  it('A document’s product_id names a row of the caller; without product_type, or for another row, it returns 400', async () => {
+  it('A document’s product_id must name a row of the caller, and needs product_type', async () => {
     const { url } = await uploaded();
     const of = (more: object) => register(creator, body(url, more));
     expect((await of({ product_type: 'transaction', product_id: product })).status).toBe(201);
@@ -209,7 +209,7 @@ describe('POST /v1/documents (create-document)', () => {
     );
   });
 
-  it("An organization's individual may attach a document to a row of the organization, such as its cause, but not a colleague's", async () => {
+  it('A member can attach a document to a row of the organization, but not to a colleague’s', async () => {
     const { url } = await uploaded({}, fellow, await buildTransaction(stack, fellow));
     const attach = (product_type: string, product_id: string, by = fellow) =>
       register(by, body(url, { product_type, product_id }));
@@ -238,7 +238,7 @@ describe('POST /v1/documents (create-document)', () => {
 });
 
 describe('PATCH /v1/documents/:id (update-document)', () => {
-  it('A document’s named fields can be changed by its creator, the organization’s admins and platform', async () => {
+  it('A document can be changed by its creator, the organization’s admins and platform users', async () => {
     const { id } = await uploaded();
     const { status, body } = await change(creator, id, { document_type: 'receipt' });
     expect({ status, body }).toMatchObject({
@@ -251,7 +251,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', ...Array(2).fill('RESOURCE_UPDATED MEDIUM')]);
   });
 
-  it('A registered or changed document can be read as its visibility says, and null is refused', async () => {
+  it('Registration and PATCH set a document’s visibility, and null returns 400', async () => {
     const { id, url } = await uploaded();
     const body = { url, document_type: 'receipt', visibility: 'public' };
     const registered = (await register(creator, body)).body.document;
@@ -276,7 +276,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect((await call(creator, `/${id}`)).body.document.document_type).toBe('image');
   });
 
-  it('Changing a document’s url attaches the object there; someone else’s object returns 400, a missing one 404', async () => {
+  it('Changing a document’s url attaches that object; a foreign object returns 400, a missing one 404', async () => {
     const [document, other] = [await uploaded(), await uploaded()];
     const strangers = await uploaded({}, stranger, await buildTransaction(stack, stranger));
     const changed = await change(creator, document.id, { url: other.url });
@@ -289,7 +289,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
     expect([keys.includes(document.url), keys.includes(other.url)]).toEqual([false, true]);
   });
 
-  it('Changing a document’s product checks it as an upload does', async () => {
+  it('Changing a document’s product_id or product_type validates them like an upload', async () => {
     const { id } = await uploaded();
     const another = await buildTransaction(stack, creator);
     expect((await change(creator, id, { product_id: another })).body.document.product_id).toBe(another);
@@ -309,7 +309,7 @@ describe('PATCH /v1/documents/:id (update-document)', () => {
 });
 
 describe('DELETE /v1/documents/:id (delete-document)', () => {
-  it('Deleting a document is soft: it returns 404, its row records who and when, and its object is removed', async () => {
+  it('A deleted document returns 404; its row records who deleted it, and its object is removed', async () => {
     const { id, url } = await uploaded();
     const { status, body } = await remove(creator, id);
     expect({ status, body }).toEqual({ status: 200, body: { message: expect.any(String) } });
@@ -324,7 +324,7 @@ describe('DELETE /v1/documents/:id (delete-document)', () => {
     expect(await eventsOf(stack, id)).toEqual(['RESOURCE_CREATED MEDIUM', 'RESOURCE_DELETED HIGH']);
   });
 
-  it('Deleting a document returns 404 to callers who may not change it, and works for the organization’s admins and platform', async () => {
+  it('A document can be deleted by the organization’s admins and platform users; others get 404', async () => {
     const [first, second] = [await uploaded({ visibility: 'public' }), await uploaded()];
     expect(await statusesFor([fellow, stranger], (by) => remove(by, first.id))).toEqual([404, 404]);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
@@ -341,7 +341,7 @@ describe('Every route of documents', () => {
     ['PATCH /v1/documents/:id', (by) => change(by as BuiltUser, newId(), {})],
     ['DELETE /v1/documents/:id', (by) => remove(by as BuiltUser, newId())],
   ];
-  it.each(routes)('%s returns 403 without its permission and 401 without a token', async (_, ask) => {
+  it.each(routes)('%s returns 403 without its permission and 401 with an invalid token', async (_, ask) => {
     const powerless = await buildIndividual(stack);
     await stack.owner().execute('update users set role_id = null where id = ?', [powerless.id]);
     expect([(await ask(powerless)).status, (await ask({ token: 'x' })).status]).toEqual([403, 401]);
@@ -349,7 +349,7 @@ describe('Every route of documents', () => {
 });
 
 describe('Documents embedded in a parent', () => {
-  it('A parent’s detail embeds only the documents that the caller may see', async () => {
+  it('A transaction’s detail embeds only the documents that the caller may see', async () => {
     const transaction = await buildTransaction(stack, creator);
     const [hidden, open, deleted] = [
       await uploaded({}, creator, transaction),
@@ -365,7 +365,7 @@ describe('Documents embedded in a parent', () => {
     expect((await detail(platform)).map(({ id }: { id: string }) => id)).toEqual([platforms.id, open.id, hidden.id]);
   });
 
-  it('A parent’s detail embeds the newest hundred documents and their total', async () => {
+  it('A transaction’s detail embeds at most a hundred documents and shows their total', async () => {
     const transaction = await buildTransaction(stack, creator);
     const { url } = await uploaded({}, creator, transaction);
     const more = isFullRun() ? 101 : 3;

@@ -34,8 +34,8 @@ beforeEach(async () => {
 const left = () => whatIsLeft(stack, user);
 const megabyte = 1024 * 1024;
 
-describe('An API killed with -9', () => {
-  it('An upload interrupted by kill -9 leaves nothing, not even on disk', async () => {
+describe('An API killed with SIGKILL', () => {
+  it('An upload interrupted by SIGKILL leaves nothing in storage, in the database or on disk', async () => {
     const uploading = uploadOverWire(stack, user, {
       productId: product,
       sizeBytes: 49 * megabyte,
@@ -49,7 +49,7 @@ describe('An API killed with -9', () => {
     expect((await multipartUploads(stack)) ?? []).toEqual([]);
   });
 
-  it('A committed document survives kill -9 with its object; the next start sweeps uncommitted uploads', async () => {
+  it('A committed document survives SIGKILL with its object; the next start sweeps uncommitted uploads', async () => {
     const answers: Promise<void>[] = [];
     for (const point of [
       'store-document.after-commit',

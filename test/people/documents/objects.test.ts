@@ -26,7 +26,7 @@ const uploaded = async () =>
 const register = (by: BuiltUser, body: object) => stack.post('/v1/documents', body, { token: by.token });
 const remove = (by: BuiltUser, id: string) => stack.delete(`/v1/documents/${id}`, undefined, { token: by.token });
 describe('Deleting a document', () => {
-  it('Deleting a document keeps an object that another document uses; deleting the last document removes it', async () => {
+  it('Deleting a document keeps an object that another document uses; deleting the last one removes it', async () => {
     const first = await uploaded();
     const second = (await register(fellow, { url: first.url, document_type: 'receipt' })).body.document;
     const keys = () => keysOf(stack, creator.organizationId ?? '');
@@ -41,7 +41,7 @@ describe('Deleting a document', () => {
   });
 
   itInFull(
-    'Deleting a document while its object is registered again leaves a document with its object, or neither',
+    'Deleting a document while its object is registered again leaves both document and object, or neither',
     async () => {
       for (let round = 0; round < 10; round += 1) {
         const { id, url } = await uploaded();
@@ -58,7 +58,7 @@ describe('Deleting a document', () => {
 });
 
 describe('An object whose key is missing', () => {
-  it('An object whose key is missing is not treated as missing: registering or attaching it returns 503', async () => {
+  it('Registering or attaching an object whose key is missing returns 503', async () => {
     const user = await buildIndividual(stack);
     const by = { token: user.token };
     const stored = async () => (await upload(stack, user, await buildTransaction(stack, user))).body;
@@ -82,7 +82,7 @@ describe('An object whose key is missing', () => {
 });
 
 describe('Documents that share an object', () => {
-  it('Documents that share an object never deadlock when each gets another file', async () => {
+  it('Concurrent changes of the files of documents that share an object never deadlock', async () => {
     const scan = await uploaded();
     const copy = (await register(creator, { url: scan.url, document_type: 'image' })).body.document;
     for (const document_id of [scan.id, copy.id]) {

@@ -64,7 +64,7 @@ describe('The sweep of uploads', () => {
   });
 
   it.each(['before-put', 'after-put'])(
-    'An upload swept %s and before its transaction returns 503 and leaves no trace',
+    'An upload that is swept while it waits at store-document.%s returns 503 and leaves no trace',
     async (point) => {
       armFailpoints(`store-document.${point}=hold`);
       const uploading = upload(stack, user, product);
@@ -76,7 +76,7 @@ describe('The sweep of uploads', () => {
     },
   );
 
-  it('An upload that cannot be removed does not keep the sweep from removing others', async () => {
+  it('An upload that cannot be removed fails the sweep, but other uploads are removed', async () => {
     const [broken, sound] = [newId(), newId()];
     const url = await stack.deps.sealer.seal(placeOfUpload(sound), 'documents/nothing-here');
     await stack.owner().execute(
@@ -89,7 +89,7 @@ describe('The sweep of uploads', () => {
     await stack.owner().execute('delete from document_uploads where id = ?', [broken]);
   });
 
-  it('The sweep waits for an upload that is in its transaction, and keeps its object and row', async () => {
+  it('The sweep waits for an upload that is committing, and keeps its object and row', async () => {
     armFailpoints('store-document.before-commit=hold');
     const uploading = upload(stack, user, product);
     await eventually(uploads, ({ waiting, free }) => waiting === 1 && free === 0);
@@ -102,7 +102,7 @@ describe('The sweep of uploads', () => {
   });
 });
 
-describe('An object that its document no longer uses', () => {
+describe('An object that no document uses any more', () => {
   const uploaded = async () => (await upload(stack, user, product)).body as { id: string; url: string };
   /** A deleted document keeps its row. */
   const stored = async () => {
@@ -113,7 +113,7 @@ describe('An object that its document no longer uses', () => {
   const register = (url: string) =>
     stack.post('/v1/documents', { url, document_type: 'receipt' }, { token: user.token });
 
-  it('An object is swept if the process died after the deletion', async () => {
+  it('The sweep removes a deleted document’s object if the process failed before removing it', async () => {
     const { id } = await uploaded();
     armFailpoints('remove-given-up.before=throw');
     expect((await remove(id)).status).toBe(500);
@@ -122,7 +122,7 @@ describe('An object that its document no longer uses', () => {
     expect(await stored()).toEqual({ objects: 0, waiting: 0 });
   });
 
-  it('An object that was a scan of an identity document cannot be reused and is removed', async () => {
+  it('A colleague cannot reuse the object of an identity document’s scan, not even after its deletion', async () => {
     const organizationId = await buildOrganization(stack);
     const [owner, fellow] = [
       await buildIndividual(stack, { organizationId }),
@@ -143,7 +143,7 @@ describe('An object that its document no longer uses', () => {
     expect(await whatIsLeft(stack, owner)).toMatchObject({ objects: 0 });
   });
 
-  it('The sweep keeps an object that was registered again', async () => {
+  it('The sweep keeps a deleted document’s object that was registered again', async () => {
     const { id, url } = await uploaded();
     armFailpoints('remove-given-up.before=throw');
     await remove(id);

@@ -37,7 +37,7 @@ const poem =
 const isTooMany = ({ status }: { status: number }) => status === 429;
 
 describe('Concurrent uploads', () => {
-  it('Concurrent uploads never exceed the limits per user and per process: an excess upload returns 429 and leaves no trace', async () => {
+  it('Concurrent uploads never exceed the limits per user and per process; an excess one returns 429', async () => {
     const [first, second, third] = [await build(), await build(), await build()];
     const under = [hold(first), hold(first)];
     const own = await eventually(poem(first), isTooMany);
@@ -58,7 +58,7 @@ describe('Concurrent uploads', () => {
 });
 
 describe('The storage limit of a user', () => {
-  it('Concurrent uploads never exceed a user’s storage limit: an excess upload returns 400 and leaves no trace', async () => {
+  it('Concurrent uploads never exceed a user’s storage limit; an excess one returns 400', async () => {
     const { user, product } = await build();
     const kept = await upload(stack, user, product);
     const body = { url: kept.body.url, document_type: 'image' };

@@ -53,7 +53,7 @@ const left = () => whatIsLeft(stack, user);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('POST /v1/documents/upload (upload-document)', () => {
-  it('An upload returns 201 with message and the document, and stores the bytes sent', async () => {
+  it('An upload returns 201 with the document, and stores the bytes sent', async () => {
     const { status, body } = await upload(stack, user, product, { visibility: 'public' });
     expect({ status, body }).toEqual({
       status: 201,
@@ -103,7 +103,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
   it.each([
     ['a PDF', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj\n'), 'application/pdf'],
     ['unknown content', Buffer.from('just words'), 'application/octet-stream'],
-  ])('An upload’s type, %s, is detected by its content, whatever the part says', async (_, content, type) => {
+  ])('An upload of %s gets its content_type from its content, not from the part’s header', async (_, content, type) => {
     expect((await send(stack, user, [...fieldsOf(product), file(content)])).body.content_type).toBe(type);
   });
 
@@ -124,7 +124,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     ['C:\\Users\\me\\scan.png', 'scan.png', 'attachment; filename="scan.png"'],
     ['../../etc/passwd', 'passwd', 'attachment; filename="passwd"'],
     ['a\u202egnp.exe', 'agnp.exe', 'attachment; filename="agnp.exe"'],
-  ])('An upload’s file name %j is stored, shown and used to serve the file', async (fileName, shown, header) => {
+  ])('An upload named %j is shown as %j and served under that name', async (fileName, shown, header) => {
     const { body } = await send(stack, user, [...fieldsOf(product), { ...file(), fileName }]);
     expect([body.file_name, await disposition(body.id)]).toEqual([shown, [header, 'image/png']]);
     const registered = { url: body.url, document_type: 'receipt' };
@@ -133,7 +133,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
     expect(JSON.stringify(row)).not.toContain(shown);
   });
 
-  it('An upload’s file name of a thousand characters is cut to 255 with its extension, and is null if none was sent', async () => {
+  it('An upload’s file name is cut to 255 characters with its extension, and is null if none was sent', async () => {
     const long = await send(stack, user, [...fieldsOf(product), { ...file(), fileName: `${'é'.repeat(996)}.png` }]);
     expect(long.body.file_name).toBe(`${'é'.repeat(251)}.png`);
     const none = await send(stack, user, [...fieldsOf(product), { name: 'file', type: 'image/png', content: png }]);
@@ -175,7 +175,7 @@ describe('Uploads in forms that are slow to parse', () => {
     ['a file of truncated boundaries', () => [file(fill('\r\n--'))], 201],
     ['files without a name', () => Array<Part>(20_000).fill({ ...file('x'), name: '' }), 400],
     ['fields', () => Array<Part>(20_000).fill({ name: 'a', content: 'x' }), 400],
-  ])('An upload in an unusual form gets the usual response: %s', async (_, parts, expected) => {
+  ])('An upload that is slow to parse (%s) returns the usual status', async (_, parts, expected) => {
     expect((await send(stack, user, [...fieldsOf(product), ...parts()])).status).toBe(expected);
   });
 });
@@ -205,7 +205,7 @@ describe('Refused uploads', () => {
       400,
       'field',
     ],
-  ])('A refused upload %s leaves no trace: %#', async (_, partsOf, expected, named) => {
+  ])('An upload %s returns 400 and leaves no trace', async (_, partsOf, expected, named) => {
     const { status, body } = await send(stack, user, partsOf(fieldsOf(product)));
     expect({ status, message: String(body.message) }).toEqual({
       status: expected,
@@ -218,12 +218,12 @@ describe('Refused uploads', () => {
     ['product_type', 'saving_circle'],
     ['visibility', 'secret'],
     ['product_id', 'nonsense'],
-  ])('An upload with an invalid %s returns 400 and names it', async (field, value) => {
+  ])('An upload with an invalid %s returns 400 and names the field', async (field, value) => {
     const { status, body } = await upload(stack, user, product, { [field]: value });
     expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it("An upload with a product_id that is unknown, someone else's or of another kind returns 400 and names it", async () => {
+  it('An upload with a product_id that is unknown, foreign or of another kind returns 400', async () => {
     const stranger = await buildIndividual(stack);
     const products = [newId(), await buildTransaction(stack, stranger)];
     for (const id of products) {
@@ -246,7 +246,7 @@ describe('Refused uploads', () => {
     expect((await upload(stack, user, product)).status).toBe(403);
   });
 
-  it('An upload of 50 MB and one byte, with a length or in chunks, returns 413', async () => {
+  it('An upload of 50 MB and one byte, with Content-Length or chunked, returns 413', async () => {
     for (const chunked of [false, true]) {
       const { status, text } = await uploadOverWire(stack, user, { productId: product, sizeBytes: limit + 1, chunked });
       expect([status, text]).toEqual([413, expect.stringContaining('52428800')]);
@@ -254,7 +254,7 @@ describe('Refused uploads', () => {
   });
 
   itInFull(
-    'An upload of 200 MB, with a length or in chunks, returns 413',
+    'An upload of 200 MB, with Content-Length or chunked, returns 413',
     async () => {
       for (const chunked of [false, true]) {
         const { status } = await uploadOverWire(stack, user, { productId: product, sizeBytes: 200_000_000, chunked });
@@ -309,12 +309,12 @@ describe('Files of an allowed size', () => {
 });
 
 describe('After all uploads', () => {
-  it('No file is left on disk and no multipart upload in storage after all uploads', async () => {
+  it('After all uploads, no file remains on disk and no multipart upload in storage', async () => {
     expect(filesOnDisk()).toEqual([]);
     expect((await multipartUploads(stack)) ?? []).toEqual([]);
   });
 
-  it('Platform may attach a document to any transaction', async () => {
+  it('A platform user can attach a document to any transaction', async () => {
     const platform = await buildPlatformAdmin(stack);
     expect((await upload(stack, platform, product)).status).toBe(201);
   });

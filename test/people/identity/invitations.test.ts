@@ -49,7 +49,7 @@ describe('Invited users', () => {
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
   const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
-  it('The page linked in the mail accepts an invitation without logging the browser in: any site could submit its form', async () => {
+  it('The page linked in an invitation’s mail accepts it without logging in the browser', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     const body = new URLSearchParams({ token, password });
     const { status, headers } = await fetch(`${stack.url}/accept-invitation`, { method: 'POST', body });
@@ -57,7 +57,7 @@ describe('Invited users', () => {
     expect((await stack.post('/v1/auth/login', { email: user.email, password })).status).toBe(200);
   });
 
-  it('An organization may send ten invitations an hour, including revoked ones, and cannot probe more addresses', async () => {
+  it('Organizations can invite one address ten times an hour, revoked and refused invitations included', async () => {
     const own = await buildOrganizationAdmin(stack);
     const stranger = { email: address(), user_type: 'organization' };
     const statuses: number[] = [];
@@ -106,7 +106,7 @@ describe('Invited users', () => {
   describe.each([
     ['revoked', (user: { id: string }) => takeBack(admin, user.id)],
     ['renewed', (user: { email: string }) => invite(admin, { email: user.email, user_type: 'individual' })],
-  ])('Invitations that are %s and accepted at the same time', (_, undo) => {
+  ])('Invitations that are concurrently %s and accepted', (_, undo) => {
     /** Starts both requests while the invitation is locked, then releases the lock. */
     async function race(
       first: () => ReturnType<typeof accept>,
@@ -124,7 +124,7 @@ describe('Invited users', () => {
       return (await Promise.all(begun)).map(({ status }) => status);
     }
 
-    it('An invitation accepted first creates the user, and the other request returns 400', async () => {
+    it('Revoking or renewing an invitation returns 400 if it was accepted first', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       expect(
         await race(
@@ -135,7 +135,7 @@ describe('Invited users', () => {
       ).toEqual([200, 400]);
     });
 
-    it('A second acceptance is refused: the token is revoked', async () => {
+    it('Accepting an invitation returns 400 if it was revoked or renewed first', async () => {
       const { token, user } = await invited(admin, { user_type: 'individual' });
       const [undone, accepted] = await race(
         () => undo(user),
@@ -146,7 +146,7 @@ describe('Invited users', () => {
     });
   });
 
-  it('An invitation can be revoked by anyone who may invite that type there, until it is accepted', async () => {
+  it('An invitation can be revoked by anyone who could send it, until it is accepted', async () => {
     const { token, user } = await invited(admin, { user_type: 'organization' });
     const ownId = String(admin.organizationId);
     const role = await buildRole(stack, { organizationId: ownId, permissions: ['invite-individual-user'] });
@@ -177,7 +177,7 @@ describe('Invited users', () => {
     expect((await invite(admin, again)).status).toBe(201);
   });
 
-  it('A new invitation that changes an invited user records the change in an event', async () => {
+  it('Inviting a user again records an event only if it changes the user', async () => {
     const { user } = await invited(admin, { user_type: 'individual' });
     const again = { email: user.email, user_type: 'individual' };
     const told = () =>
@@ -190,7 +190,7 @@ describe('Invited users', () => {
     expect(await told()).toEqual([{ actor_id: admin.id, data: { changed: ['name'] } }]);
   });
 
-  it('A new invitation never takes a role from an invited user if the inviter does not hold its permissions', async () => {
+  it('An inviter cannot replace an invited user’s role if they lack its permissions', async () => {
     const ownId = String(admin.organizationId);
     const strong = await buildRole(stack, { organizationId: ownId, permissions: ['manage-product'] });
     const { user } = await invited(platformAdmin, {
@@ -201,7 +201,7 @@ describe('Invited users', () => {
     expect((await invite(admin, { email: user.email, user_type: 'individual' })).status).toBe(403);
   });
 
-  it('An expired invitation frees its address for signing up and for anyone who invites', async () => {
+  it('An expired invitation frees its address for a sign-up or another invitation', async () => {
     const first = await invited(superAdmin, { user_type: 'individual' });
     const taken = { name: 'Somebody', email: first.user.email.toUpperCase(), password };
     expect((await stack.post('/v1/auth/signup', taken)).status).toBe(400);
@@ -216,7 +216,7 @@ describe('Invited users', () => {
     expect((await stack.post('/v1/auth/signup', { ...taken, email: third.user.email })).status).toBe(400);
   });
 
-  it('Invited users are deleted with all references to them, such as being a cause’s manager', async () => {
+  it('Revoking an invitation also removes the invited user as a cause’s manager', async () => {
     const { user } = await invited(admin, { user_type: 'individual' });
     const causeId = await buildCause(stack, admin);
     const path = `/v1/charitable-causes/${causeId}/assign-manager`;
@@ -246,7 +246,7 @@ describe('Invited users', () => {
     const keysOf = (id: string, sql: string) =>
       withClient(keysUrlBeside(stack.databaseUrls.owner), async (client) => (await client.query(sql, [id])).rows);
 
-    it('Users whose invitation expired more than 30 days ago are deleted with all references, and can be invited again', async () => {
+    it('A user whose invitation expired over 30 days ago is deleted, and can be invited again', async () => {
       const { user } = await invited(superAdmin, { user_type: 'individual', name: 'Long Ago' });
       const causeId = await buildCause(stack, admin);
       const path = `/v1/charitable-causes/${causeId}/assign-manager`;
@@ -282,7 +282,7 @@ describe('Invited users', () => {
       expect((await accept(again.token)).status).toBe(200);
     });
 
-    it('Users whose invitation expired less than 30 days ago, or is open, are kept', async () => {
+    it('A user whose invitation expired less than 30 days ago, or is open, is kept', async () => {
       const open = await invited(admin, { user_type: 'individual' });
       const recent = await invited(admin, { user_type: 'individual' });
       await expire(recent.user.id, '29 days 23 hours');
@@ -291,7 +291,7 @@ describe('Invited users', () => {
       expect((await accept(open.token)).status).toBe(200);
     });
 
-    it('Users who accepted a long-expired invitation in time, or got another, are kept', async () => {
+    it('A user who accepted the invitation in time, or received a new one, is kept', async () => {
       const accepted = await invited(admin, { user_type: 'individual' });
       expect((await accept(accepted.token)).status).toBe(200);
       await expire(accepted.user.id, '400 days');
@@ -303,7 +303,7 @@ describe('Invited users', () => {
       expect((await accept(anew.token)).status).toBe(200);
     });
 
-    it('Users with a long-expired invitation are kept under any legal hold, and do not block others', async () => {
+    it('A legal hold keeps a user whose invitation expired long ago, without blocking other deletions', async () => {
       const [held, beside] = [
         (await invited(admin, { user_type: 'individual' })).user,
         (await invited(admin, { user_type: 'individual' })).user,
@@ -356,7 +356,7 @@ describe('Invited users', () => {
         }
       });
 
-      it('An invitation accepted during the sweep leaves a complete user or none, whichever commits first', async () => {
+      it('An invitation accepted during the sweep leaves a complete user or none', async () => {
         const people = await inviteMany(isFullRun() ? 20 : 5);
         const accepting = people.map(({ token }) => accept(token));
         for (const { user } of people.toReversed()) {

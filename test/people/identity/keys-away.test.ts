@@ -49,7 +49,7 @@ describe('While the personal keys are unreachable', () => {
     (await stack.em().execute<[{ count: number }]>('select count(*)::int as count from users'))[0].count;
 
   it.each(casesOf(['black-hole', 'refuse'] as const))(
-    'Signing up, logging in, inviting and reading people return 503 without personal keys, and nothing is half-written: %s',
+    'Sign-ups, logins, invitations and user lists return 503 without personal keys and create no user (%s)',
     async (kind) => {
       const known = address();
       expect((await stack.post('/v1/auth/signup', { name: 'Siti', email: known, password })).status).toBe(201);
@@ -78,7 +78,7 @@ describe('While the personal keys are unreachable', () => {
     60_000,
   );
 
-  it('A person whose key is missing is shown as unreadable; all others are shown as usual', async () => {
+  it('A person whose key is missing is listed as unreadable, and only that person', async () => {
     const email = address();
     const { id } = (await stack.post('/v1/auth/signup', { name: 'Siti', email, password })).body.data;
     const token = (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
@@ -107,7 +107,7 @@ describe('While the personal keys are unreachable', () => {
     expect((await http.get(`/v1/users/${id}`, { token: platform })).body.data).toMatchObject({ name: 'Siti', email });
   });
 
-  it('Nothing new is stored about a person whose key is missing, and no replacement key is created', async () => {
+  it('Storing anything about a person whose key is missing returns 503 and creates no replacement key', async () => {
     const person = await buildIndividual(stack);
     const productId = await buildTransaction(stack, person);
     const by = { token: person.token };
@@ -144,7 +144,7 @@ describe('While the personal keys are unreachable', () => {
     expect((await http.get('/v1/auth/me', by)).body.data).toMatchObject({ email: person.email });
   });
 
-  it('Balance payments need no personal keys and continue without them', async () => {
+  it('A pocket transfer succeeds while the personal keys are unreachable', async () => {
     const payer = await buildIndividual(stack, { balance: '1000' });
     const pocket = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: payer.token });
     proxy.set({ kind: 'refuse' });

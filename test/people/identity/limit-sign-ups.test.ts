@@ -22,7 +22,7 @@ const signUpOrganization = (from: string) =>
 const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
 describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
-  it('Sign-ups of people and organizations from one address never exceed the limit, even concurrently: 429 with Retry-After', async () => {
+  it('Sign-ups from one address never exceed the limit, even concurrently; excess ones return 429', async () => {
     const from = '203.0.113.50';
     const ways = [signUp, signUpOrganization, signUp, signUpOrganization, signUp];
     expect(statusesOf(await Promise.all(ways.map((way) => way(from))))).toEqual([201, 201, 201, 429, 429]);
@@ -39,7 +39,7 @@ describe('RATE_LIMIT_SIGNUPS_PER_HOUR', () => {
     expect(left).toEqual({ count: 1 });
   });
 
-  it('Invitations count as sign-ups while the platform has not approved the organization', async () => {
+  it('Invitations of an organization pending approval count as sign-ups', async () => {
     const from = '203.0.113.52';
     const admin = await buildOrganizationAdmin(stack);
     const invite = () =>

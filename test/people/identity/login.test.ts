@@ -9,7 +9,7 @@ import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
 const password = 'correct horse battery';
-/** The number of wrong ones among simultaneous guesses. */
+/** The number of wrong passwords among concurrent guesses. */
 const wrongGuesses = isFullRun() ? 39 : 14;
 
 describe('Logging in and out', () => {
@@ -31,7 +31,7 @@ describe('Logging in and out', () => {
   const logIn = (email: string, secret = password, address = '203.0.113.7') =>
     stack.post('/v1/auth/login', { email, password: secret }, { headers: { 'x-forwarded-for': address } });
 
-  it('Logging in returns token, type, lifetime and user, whatever the case of the address, and sets the cookie', async () => {
+  it('Logging in ignores the case of the address, returns a token with its user, and sets the cookie', async () => {
     const { email, id } = await signUp();
     const { status, body, headers } = await logIn(email.toUpperCase());
     expect(status).toBe(200);
@@ -66,7 +66,7 @@ describe('Logging in and out', () => {
     expect(again.status).toBe(400);
   });
 
-  it('Logging in returns the same 401 for a wrong password, an unknown address, an invited and a suspended user', async () => {
+  it('Logging in returns one 401 for a wrong password and an unknown, invited or suspended user', async () => {
     const { email } = await signUp();
     const suspended = await signUp();
     const { token } = await buildPlatformAdmin(stack);
@@ -87,7 +87,7 @@ describe('Logging in and out', () => {
   it.each([
     ['suspends the user', "status = 'suspended'"],
     ['gives the user another password', "password_sealed = 'another', token_generation = token_generation + 1"],
-  ])('A login that waits for a transaction which %s is refused', async (_, change) => {
+  ])('A login that waits for a transaction that %s returns 401', async (_, change) => {
     const { email, id } = await signUp();
     const begin = () => logIn(email, password, '203.0.113.5');
     const { status, body } = await meetChange(
@@ -121,7 +121,7 @@ describe('Logging in and out', () => {
     expect(median(work.unknown) / median(work.known)).toBeLessThan(2.5);
   });
 
-  it('Many sign-ups, from whatever addresses, do not starve a login', async () => {
+  it('Many sign-ups from different addresses do not starve a login', async () => {
     const ended: string[] = [];
     const { sealer } = stack.deps;
     const signUps = Array.from({ length: 8 }, (_, n) =>
@@ -161,7 +161,7 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('regular')).toBeLessThan(15);
   });
 
-  it('A password matches in any Unicode form of the same text, and its hash is stored in normalized form', async () => {
+  it('A password matches in any Unicode form, and its hash is stored in normalized form', async () => {
     const [composed, apart] = ['pässwörd-ñandú', 'pässwörd-ñandú'].map((text, index) =>
       text.normalize(index === 0 ? 'NFC' : 'NFD'),
     ) as [string, string];
@@ -197,7 +197,7 @@ describe('Logging in and out', () => {
     expect((await logIn(email, 'x'.repeat(257))).status).toBe(400);
   });
 
-  it('Logging in is throttled after 10 failures for one account from one address, even with the right password', async () => {
+  it('Logging in returns 429 after 10 failures for one account and address, even with the right password', async () => {
     const { email } = await signUp();
     const other = await signUp();
     for (let attempt = 0; attempt < 10; attempt += 1) {
@@ -221,25 +221,28 @@ describe('Logging in and out', () => {
     expect((await logIn(email, password, '203.0.113.35')).status).toBe(429);
   });
 
-  itInFull('A correct password among many concurrent guesses gets the same answer as a wrong one', async () => {
-    const { email } = await signUp();
-    const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
-    // Retries attempts that time out on a busy machine.
-    const untilTold = (secret: string) =>
-      eventually(
-        () => logIn(email, secret, '203.0.113.36'),
-        ({ status }) => status !== 503,
-      );
-    const answers = await Promise.all(secrets.map(untilTold));
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
-    // The right password is accepted if it arrived early, otherwise refused like every attempt after the tenth failure.
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
-    expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
-  });
+  itInFull(
+    'A correct password after ten concurrent wrong guesses returns the same 429 as another wrong one',
+    async () => {
+      const { email } = await signUp();
+      const secrets = [...Array.from({ length: wrongGuesses }, (_, index) => `wrong password ${index}`), password];
+      // Retries attempts that time out on a busy machine.
+      const untilTold = (secret: string) =>
+        eventually(
+          () => logIn(email, secret, '203.0.113.36'),
+          ({ status }) => status !== 503,
+        );
+      const answers = await Promise.all(secrets.map(untilTold));
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
+      // The right password is accepted if early, otherwise refused like every attempt after the tenth failure.
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThanOrEqual(wrongGuesses - 10);
+      expect(refused.map(({ body }) => body)).toEqual(refused.map(() => refused[0]?.body));
+    },
+  );
 
-  it('Logging in is throttled after 100 failures from one address over many accounts', async () => {
+  it('Logging in returns 429 after 100 failures from one address over many accounts', async () => {
     const { email } = await signUp();
     await stack.owner().execute(
       `insert into login_failures (address, account_hash)
@@ -257,7 +260,7 @@ describe('Logging in and out', () => {
     ['spaces around it', ' siti'],
   ] as const;
   it.each(casesOf(spellings, (_, index) => index < 2))(
-    'The throttle counts an address written with %s as the same or as unknown',
+    'An address written with %s shares its login throttle if it is the same, and is unknown otherwise',
     async (_, written) => {
       const local = `siti${newId()}`;
       const email = `${local}@example.org`;
@@ -325,7 +328,7 @@ describe('Logging in and out', () => {
     expect((await stack.get('/v1/auth/me', { token: second })).status).toBe(200);
   });
 
-  describe('by cookie', () => {
+  describe('Requests authenticated by cookie', () => {
     it.each([
       ['the origin of PUBLIC_URL', () => new URL(stack.url).origin, 200],
       ['an origin of ALLOWED_ORIGINS', () => 'https://app.example', 200],
@@ -334,7 +337,7 @@ describe('Logging in and out', () => {
       ['an origin that only starts like ours', () => 'https://app.example.evil.example', 403],
       ['no origin', () => undefined, 403],
       ['the origin null', () => 'null', 403],
-    ])('A cookie-authenticated write needs an allowed Origin: %s', async (_, originOf, status) => {
+    ])('A cookie-authenticated write needs an allowed Origin (%s)', async (_, originOf, status) => {
       const { token } = await buildIndividual(stack);
       const origin = originOf();
       const headers = { cookie: `access_token=${token}`, ...(origin === undefined ? {} : { origin }) };
@@ -344,7 +347,7 @@ describe('Logging in and out', () => {
     });
   });
 
-  it('Logging in with a malformed body names the field', async () => {
+  it('Logging in without a password returns 400 and names the field', async () => {
     const { status, body } = await stack.post('/v1/auth/login', { email: 'a@example.org' });
     expect([status, body.message]).toEqual([400, 'password: is required']);
   });

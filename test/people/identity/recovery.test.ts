@@ -33,7 +33,7 @@ describe('An account', () => {
   };
   const forgot = (email: string) => stack.post('/v1/auth/password/forgot', { email });
 
-  it('Requesting a password reset returns the same response for known and unknown addresses, never in less than 240 ms', async () => {
+  it('A password reset request returns the same response for any address, after at least 240 ms', async () => {
     const { email } = await signUp();
     const measure = async (address: string) => {
       const since = performance.now();
@@ -55,7 +55,7 @@ describe('An account', () => {
     expect([written > 0, written <= 10]).toEqual([true, true]);
   });
 
-  it('A reset token sets a new password once, revokes all sessions, confirms the address and sends a notice', async () => {
+  it('A reset token sets a password once, revokes all sessions, confirms the address and sends a notice', async () => {
     const { email } = await signUp();
     const { access_token, refresh_token } = (await logIn(email)).body.data;
     await forgot(email);
@@ -97,7 +97,7 @@ describe('An account', () => {
     expect((await stack.post('/v1/auth/password/reset', { token, password: another })).status).toBe(200);
   };
 
-  it('A reset removes everything left in an account by someone who signed up with the address and never confirmed it', async () => {
+  it('A reset of an unconfirmed account revokes its second factor, bank accounts and recurring payments', async () => {
     const { id, email } = await signUp();
     const { access_token: token } = (await logIn(email)).body.data;
     await enrol(token);
@@ -142,7 +142,7 @@ describe('An account', () => {
     },
   );
 
-  it('A refresh token renews a session once; reuse revokes its family and access tokens', async () => {
+  it('A refresh token renews a session once; its reuse revokes its family and their access tokens', async () => {
     const { email } = await signUp();
     const first = (await logIn(email)).body.data;
     const second = await refresh(first.refresh_token);
@@ -156,7 +156,7 @@ describe('An account', () => {
     expect((await logIn(email)).status).toBe(200);
   });
 
-  it('One of two concurrent refreshes succeeds, and none after a logout from one session or from all', async () => {
+  it('Of two concurrent refreshes one succeeds, and after a logout from one or all sessions none does', async () => {
     const { email } = await signUp();
     const { refresh_token } = (await logIn(email)).body.data;
     const both = await Promise.all([refresh(refresh_token), refresh(refresh_token)]);
@@ -168,7 +168,7 @@ describe('An account', () => {
     }
   });
 
-  it('An invitation is mailed, and accepting it with its token confirms the address and logs the user in', async () => {
+  it('An invitation is mailed, and accepting it confirms the address and logs the user in', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };
@@ -180,7 +180,7 @@ describe('An account', () => {
     expect((await me(body.data.access_token)).body.data.email_confirmed_at).not.toBeNull();
   });
 
-  it('A user can set the language of mails and which ones to receive', async () => {
+  it('A user can set the language of mails and which notices to receive', async () => {
     const { email } = await signUp();
     const { access_token: token } = (await logIn(email)).body.data;
     expect((await me(token)).body.data).toMatchObject({ locale: 'id', notices: { receipts: true, reminders: true } });
@@ -197,7 +197,7 @@ describe('An account', () => {
     await awaitMail(stack, email, /Your password was changed/);
   });
 
-  it('A login from a new address, except the first, and a new bank account (number masked) are notified by mail', async () => {
+  it('A login from a new address and a new bank account are notified by mail, the account number masked', async () => {
     const { email } = await signUp();
     await logIn(email);
     await stack
@@ -215,7 +215,7 @@ describe('An account', () => {
     expect((await mailsTo(stack, email)).filter(({ subject }) => /Login baru/.test(subject))).toHaveLength(1);
   });
 
-  it('A login from a new address is notified after accepting an invitation, and after a long absence', async () => {
+  it('A login from a new address is notified, even after accepting an invitation or after a long absence', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };

@@ -69,9 +69,9 @@ describe('Sessions', () => {
 
     it.each([
       ['a wrong current password', ['not the password', other], 'current_password: is wrong'],
-      ['the same one again', [password, password], 'new_password: must differ from the current one'],
-      ['a short one', [password, 'short'], 'new_password: must have at least 12 characters'],
-      ['a common one', [password, 'Qwerty123456'], 'new_password: is one of the most common passwords'],
+      ['the same password', [password, password], 'new_password: must differ from the current one'],
+      ['a short password', [password, 'short'], 'new_password: must have at least 12 characters'],
+      ['a common password', [password, 'Qwerty123456'], 'new_password: is one of the most common passwords'],
     ])(
       'Changing the password with %s returns 400 and changes nothing',
       async (_, [current = '', next = ''], message) => {
@@ -109,7 +109,7 @@ describe('Sessions', () => {
       ]);
     });
 
-    it('A stolen token can guess the password no more often than a stranger: 10 times, then 429', async () => {
+    it('A token allows ten guesses of the current password, then returns 429', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       for (let guess = 0; guess < 10; guess += 1) {
@@ -118,7 +118,7 @@ describe('Sessions', () => {
       expect((await setPassword(person, token, password, other)).status).toBe(429);
     });
 
-    it('Of two concurrent password changes only one succeeds', async () => {
+    it('Of two concurrent password changes with one token only one succeeds', async () => {
       const person = await signUp();
       const { token } = await logIn(person);
       const answers = await Promise.all(
@@ -138,7 +138,7 @@ describe('Sessions', () => {
     expect(await me((await logIn(person)).token)).toBe(200);
   });
 
-  it('A suspension permanently revokes tokens: no earlier token works again afterwards', async () => {
+  it('A suspension permanently revokes tokens, and a login afterwards returns a working one', async () => {
     const person = await signUp();
     const { token } = await logIn(person);
     const setStatus = (status: string) =>
@@ -153,7 +153,7 @@ describe('Sessions', () => {
   describe('PATCH /v1/auth/me', () => {
     const patch = (token: string, body: object) => stack.patch('/v1/auth/me', body, { token });
 
-    it('PATCH /v1/auth/me changes name and picture, clears the picture by null, and records an event only for changes', async () => {
+    it('PATCH /v1/auth/me changes name and picture, clears the picture by null, and records only changes', async () => {
       const user = await buildIndividual(stack);
       const changed = await patch(user.token, { name: ' Siti ', profile_picture: 'https://example.org/a.png' });
       expect(changed).toMatchObject({
@@ -184,7 +184,7 @@ describe('Sessions', () => {
     });
   });
 
-  it('Logins, logouts and failed logins of existing accounts are recorded as events, and no others', async () => {
+  it('Logins, logouts and failed logins are recorded as events for existing accounts only', async () => {
     const person = await signUp();
     await logIn(person, 'not the password');
     const { token } = await logIn(person);

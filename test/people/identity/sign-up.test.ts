@@ -23,8 +23,8 @@ describe('Signing up', () => {
   const logIn = async (email: string) =>
     (await stack.post('/v1/auth/login', { email, password })).body.data.access_token as string;
 
-  describe('as an individual', () => {
-    it('An individual who signs up gets 201, an active user of the default role and one IDR account at zero', async () => {
+  describe('Signing up as an individual', () => {
+    it('An individual’s sign-up creates an active user with the default role and one IDR account at zero', async () => {
       const email = address();
       const { status, body } = await stack.post('/v1/auth/signup', { name: 'Ibu Sari', email, password });
       expect(status).toBe(201);
@@ -65,7 +65,7 @@ describe('Signing up', () => {
       );
     });
 
-    it('Signing up with a taken address is refused, whatever its case, even for concurrent requests', async () => {
+    it('Signing up with a taken address returns 400, whatever its case, even for concurrent requests', async () => {
       const email = address();
       const answers = await Promise.all(
         [email, email.toUpperCase(), email].map((each) =>
@@ -105,13 +105,13 @@ describe('Signing up', () => {
         'name: must have a visible character',
       ]),
       [{ name: '\u0007', email: 'x@example.org', password }, 'name: must not contain control characters'],
-    ])('Signing up as an individual with %j is refused', async (body, message) => {
+    ])('Signing up as an individual with %j returns 400 and names the field', async (body, message) => {
       const answer = await stack.post('/v1/auth/signup', body);
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
   });
 
-  describe('as an organization', () => {
+  describe('Signing up as an organization', () => {
     const organization = () => ({
       name: 'Yayasan Contoh',
       email: 'office@example.org',
@@ -121,7 +121,7 @@ describe('Signing up', () => {
       admin: { name: 'Oki', email: address(), password },
     });
 
-    it('An organization that signs up gets 201 with flat fields and status pending, its admin and one IDR account', async () => {
+    it('An organization’s sign-up creates a pending organization, its admin and one IDR account at zero', async () => {
       const sent = { ...organization(), phone_number: '+62 21 555 0100' };
       const { status, body } = await stack.post('/v1/organizations/signup', sent);
       expect(status).toBe(201);
@@ -155,7 +155,7 @@ describe('Signing up', () => {
       ]);
     });
 
-    it('An organization may sign up without phone, registration number, industry and size', async () => {
+    it('An organization can sign up without phone, registration number, industry and size', async () => {
       const { name, email, admin } = organization();
       const { status, body } = await stack.post('/v1/organizations/signup', { name, email, admin });
       expect([status, body]).toEqual([
@@ -169,7 +169,7 @@ describe('Signing up', () => {
       expect((await stack.post('/v1/organizations/signup', sent)).body.phone_number).toBe('(021) 555-0100');
     });
 
-    it('An organization whose admin’s address is taken leaves no rows', async () => {
+    it('An organization’s sign-up with a taken admin address returns 400 and creates no organization', async () => {
       const first = organization();
       await stack.post('/v1/organizations/signup', first);
       const count = async () =>
@@ -180,7 +180,7 @@ describe('Signing up', () => {
       expect(await count()).toBe(before);
     });
 
-    it('A guessable password of an organization’s admin is refused, and the error names the field', async () => {
+    it('An organization’s sign-up with a guessable admin password returns 400 and names the field', async () => {
       const admin = { name: 'Oki', email: 'kepala@example.org', password: 'Kepala-yayasan' };
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), admin });
       expect([status, body.message]).toEqual([
@@ -195,7 +195,7 @@ describe('Signing up', () => {
       ['phone_number', 'call me'],
       ['email', 'nobody'],
       ['status', 'active'],
-    ])('Signing up as an organization with %s "%s" is refused', async (field, value) => {
+    ])('Signing up as an organization with %s "%s" returns 400 and names the field', async (field, value) => {
       const { status, body } = await stack.post('/v1/organizations/signup', { ...organization(), [field]: value });
       expect(status).toBe(400);
       expect(body.message).toMatch(new RegExp(`^${field}: `));

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-describe('The application’s stolen database role', () => {
-  it('A password hash written by the application’s database role admits no one', async () => {
+describe('A thief of the application’s database role', () => {
+  it('A password hash copied between users by the application’s database role authenticates no one', async () => {
     const [thief, victim] = [`${newId()}@example.org`, `${newId()}@example.org`];
     const signUp = async (email: string, secret: string) =>
       (await stack.post('/v1/auth/signup', { name: 'A', email, password: secret })).body.data.id as string;
@@ -25,7 +25,7 @@ describe('The application’s stolen database role', () => {
     expect([status, body.data]).toEqual([500, undefined]);
   });
 
-  it('A token inserted by the application’s database role, but never sent, admits no one', async () => {
+  it('A token inserted by the application’s database role authenticates no one', async () => {
     const { id } = await buildIndividual(stack);
     const em = stack.em();
     const invited = newId();

@@ -41,7 +41,7 @@ describe('A second factor', () => {
   }
   const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-  it('A second factor is required even if it was confirmed while a login without a code was waiting', async () => {
+  it('A second factor is required even if it was confirmed while a login without a code waited', async () => {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data as { secret: string };
     const confirm = async (tx: EntityManager) => {
@@ -78,7 +78,7 @@ describe('A second factor', () => {
     expect(JSON.stringify(row)).not.toContain(again.body.data.secret);
   });
 
-  it('Confirming a second factor returns ten recovery codes, stored as digests; starting or confirming another returns 400', async () => {
+  it('Confirming a second factor returns ten recovery codes, stored as digests; another one returns 400', async () => {
     const person = await signUp();
     const { secret } = (await person.begin()).body.data;
     const { status, body } = await person.confirm(codeOf(secret));
@@ -105,14 +105,14 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: codeOf(secret, 1) })).status).toBe(200);
   });
 
-  it('A code works once, even in many concurrent logins', async () => {
+  it('A TOTP code works once, even in concurrent logins', async () => {
     const { logIn, secret } = await secured();
     const code = codeOf(secret);
     const answers = await Promise.all(Array.from({ length: 6 }, () => logIn({ totp_code: code })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  it('A recovery code works once, however it is typed, and never for another person', async () => {
+  it('A recovery code works once, in any notation, and never for another person', async () => {
     const [person, neighbour] = [await secured(), await secured()];
     const [code = '', next = ''] = person.recoveryCodes;
     expect((await neighbour.logIn({ totp_code: code })).status).toBe(401);
@@ -123,7 +123,7 @@ describe('A second factor', () => {
   });
 
   it.each(casesOf(['000000', '12', 'x', '0000000', "' or true --"]))(
-    'A wrong code, %j, counts as a failed login',
+    'The wrong TOTP code %j counts as a failed login',
     async (code) => {
       const { id, logIn } = await secured();
       expect((await logIn({ totp_code: code })).status).toBe(401);
@@ -134,13 +134,13 @@ describe('A second factor', () => {
     },
   );
 
-  it('After ten wrong codes even the right one returns 429', async () => {
+  it('After ten wrong TOTP codes even the right one returns 429', async () => {
     const { logIn, secret } = await secured();
     for (let guess = 0; guess < 10; guess += 1) expect((await logIn({ totp_code: '000000' })).status).toBe(401);
     expect((await logIn({ totp_code: codeOf(secret) })).status).toBe(429);
   });
 
-  it('At most ten wrong codes are accepted for one account, from whatever addresses', async () => {
+  it('After ten wrong codes for one account, from whatever addresses, every code returns 429', async () => {
     const person = await secured();
     const guessFrom = (address: string, more: object = { totp_code: '000000' }) =>
       stack.post(
@@ -166,7 +166,7 @@ describe('A second factor', () => {
     expect((await other.logIn({ totp_code: codeOf(other.secret).replace(/^.../, '$& ') })).status).toBe(200);
   });
 
-  it('Concurrent guesses of codes are limited like consecutive ones', async () => {
+  it('Concurrent guesses of TOTP codes are limited like consecutive ones', async () => {
     const begun = await signUp();
     await begun.begin();
     const [person, other] = [await secured(), await secured()];
@@ -199,7 +199,7 @@ describe('A second factor', () => {
     expect((await logIn({ totp_code: recoveryCodes[0] })).status).toBe(200);
   });
 
-  it('A second factor can be removed with a recovery code, and still counts for the session after a password change', async () => {
+  it('A session keeps its second factor after a password change, and a recovery code can remove it', async () => {
     const { logIn, remove, recoveryCodes, headers } = await secured();
     const { body } = await logIn({ totp_code: recoveryCodes[0] });
     const token: string = body.data.access_token;
@@ -212,7 +212,7 @@ describe('A second factor', () => {
     expect((await stack.delete('/v1/auth/totp', { code: recoveryCodes[1] }, options)).status).toBe(200);
   });
 
-  it('A removed second factor no longer counts for a session or one renewed from it', async () => {
+  it('A session renewed after its second factor was removed no longer counts as two-factor', async () => {
     const person = await secured();
     const login = await person.logIn({ totp_code: codeOf(person.secret) });
     const token: string = login.body.data.access_token;
@@ -226,7 +226,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it('A new second factor does not count for a session that began with an earlier one, even when renewed', async () => {
+  it('A session begun with a removed second factor does not count as two-factor with a new one', async () => {
     const person = await secured();
     const { access_token: token } = (await person.logIn({ totp_code: codeOf(person.secret) })).body.data;
     expect((await person.remove(String(person.recoveryCodes[0]))).status).toBe(200);
@@ -240,7 +240,7 @@ describe('A second factor', () => {
     expect([changed.status, claimsOf(changed.body.data.access_token).amr]).toEqual([200, ['pwd']]);
   });
 
-  it.each(['begun', 'confirmed', 'removed'])('A second factor is not %s with a revoked token', async (what) => {
+  it.each(['begun', 'confirmed', 'removed'])('A second factor cannot be %s with a revoked token', async (what) => {
     const person = what === 'removed' ? await secured() : await signUp();
     const secret = what === 'confirmed' ? (await person.begin()).body.data.secret : undefined;
     const { access_token: own } = (

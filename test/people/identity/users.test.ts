@@ -37,8 +37,8 @@ describe('Users', () => {
   const accept = (token: string, secret = password) =>
     stack.post('/v1/auth/invitations/accept', { token, password: secret });
 
-  describe('invitations', () => {
-    it('An invitation creates an invited user of the type’s default role; accepting it once activates the user', async () => {
+  describe('Invitations', () => {
+    it('An invitation creates a user with the type’s default role; accepting it activates the user', async () => {
       const email = address();
       const { status, body } = await invite(admin, { email, user_type: 'individual' });
       expect(status).toBe(201);
@@ -68,7 +68,7 @@ describe('Users', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
     });
 
-    it('An invitation cannot be accepted after it expired, with an unknown token or with a short password', async () => {
+    it('An invitation cannot be accepted after its expiry, with an unknown token or a short password', async () => {
       const { body } = await invite(admin, { user_type: 'organization' });
       expect((await accept(body.data.token, 'short')).status).toBe(400);
       await stack
@@ -78,7 +78,7 @@ describe('Users', () => {
       expect((await accept('unknown')).status).toBe(400);
     });
 
-    it('An invitation can be sent again until it is accepted, which revokes the earlier token', async () => {
+    it('An invitation can be sent again until it is accepted, and revokes the earlier token', async () => {
       const email = address();
       const first = await invite(admin, { email, user_type: 'individual' });
       const second = await invite(admin, { email, user_type: 'individual' });
@@ -111,7 +111,7 @@ describe('Users', () => {
       expect((await invite(inviter, { user_type: userType, role_id: role.id, ...target })).status).toBe(201);
     });
 
-    it('An organization admin may invite to their own organization only', async () => {
+    it('An organization admin can invite only to their own organization', async () => {
       const other = await buildOrganization(stack);
       expect((await invite(admin, { user_type: 'organization', organization_id: other })).status).toBe(403);
       expect((await invite(admin, { user_type: 'organization', organization_id: admin.organizationId })).status).toBe(
@@ -120,7 +120,7 @@ describe('Users', () => {
       expect((await invite(admin, { user_type: 'platform' })).status).toBe(403);
     });
 
-    it('Platform must name an existing organization to invite users of type organization', async () => {
+    it('A platform admin must name an existing organization to invite users of type organization', async () => {
       const missing = await invite(platformAdmin, { user_type: 'organization' });
       expect([missing.status, missing.body.message]).toEqual([400, 'organization_id: is required']);
       expect((await invite(platformAdmin, { user_type: 'organization', organization_id: newId() })).status).toBe(404);
@@ -129,7 +129,7 @@ describe('Users', () => {
       expect(misplaced.status).toBe(400);
     });
 
-    it('An invitation grants the role’s permissions; more than the inviter holds returns 403', async () => {
+    it('An invitation to a role that the inviter cannot assign returns 403, and to a missing role 404', async () => {
       const superRole = '00000000-0000-4000-8000-000000000101';
       expect((await invite(platformAdmin, { user_type: 'platform', role_id: superRole })).status).toBe(403);
       expect((await invite(superAdmin, { user_type: 'platform', role_id: superRole })).status).toBe(201);
@@ -149,8 +149,8 @@ describe('Users', () => {
     });
   });
 
-  describe('list and detail', () => {
-    it('Platform lists all users, and an organization its own', async () => {
+  describe('Lists and details of users', () => {
+    it('Platform users list and read all users, and organization admins those of their organization', async () => {
       const colleague = await buildIndividual(stack, { organizationId: admin.organizationId });
       const stranger = await buildIndividual(stack);
       const own = await stack.get('/v1/users?limit=100', { token: admin.token });
@@ -173,7 +173,7 @@ describe('Users', () => {
       expect((await detail(stranger.id, stranger.token)).status).toBe(403);
     });
 
-    it('Paging users by number and by the last row gives the same rows', async () => {
+    it('Users paged by page and by after are the same', async () => {
       const organizationId = await buildOrganization(stack);
       for (let index = 0; index < 5; index += 1) await buildIndividual(stack, { organizationId });
       const list = async (query: string) => {
@@ -190,11 +190,11 @@ describe('Users', () => {
     });
   });
 
-  describe('suspension', () => {
+  describe('The suspension of users', () => {
     const setStatus = (by: BuiltUser, id: string, status: string) =>
       stack.patch(`/v1/users/${id}`, { status }, { token: by.token });
 
-    it('Platform may suspend users with update-user, effective from the next request', async () => {
+    it('A platform admin can suspend a user, effective from the next request', async () => {
       const user = await buildIndividual(stack);
       const answer = await setStatus(platformAdmin, user.id, 'suspended');
       expect([answer.status, answer.body.data.status]).toEqual([200, 'suspended']);
@@ -208,7 +208,7 @@ describe('Users', () => {
       });
     });
 
-    it('Organization admins cannot suspend users, whatever their role holds', async () => {
+    it('Organization admins cannot suspend users, even with update-user', async () => {
       const user = await buildIndividual(stack, { organizationId: admin.organizationId });
       expect((await setStatus(admin, user.id, 'suspended')).status).toBe(403);
       const role = await buildRole(stack, {
@@ -227,7 +227,7 @@ describe('Users', () => {
       expect((await setStatus(superAdmin, superAdmin.id, 'suspended')).status).toBe(400);
     });
 
-    it('Suspending a user who has not accepted the invitation returns 400, and the invitation stays valid', async () => {
+    it('Suspending a user who has not accepted the invitation returns 400 and keeps the invitation valid', async () => {
       const { body } = await invite(admin, { user_type: 'individual' });
       for (const status of ['active', 'suspended']) {
         const answer = await setStatus(platformAdmin, body.data.user.id, status);

@@ -61,7 +61,7 @@ describe('A bounce', () => {
     ).map(({ status }) => status);
   const askAgain = (token: string) => stack.post('/v1/auth/email/confirmations', {}, { token });
 
-  it('A bounce stops mail to the address and is shown to its owner, until they confirm it again', async () => {
+  it('A bounce stops mail to the address and is shown to its owner, until the address is confirmed again', async () => {
     const { id, email, token } = await buildIndividual(stack);
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [id]);
     await notice(id);
@@ -97,7 +97,7 @@ describe('A bounce', () => {
     expect(events).toHaveLength(1);
   });
 
-  itInFull('A bounce is also recorded when the server rejects the address as unknown', async () => {
+  itInFull('A bounce is recorded if the server rejects the address as unknown', async () => {
     const email = `${newId()}+refused@example.org`;
     const password = 'correct horse battery';
     await stack.post('/v1/auth/signup', { name: 'Sari', email, password });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-it('Circle members get one mail per contribution that is paid, due, overdue or in default, and per pot', async () => {
+it('Circle members get one mail per paid, due, overdue and defaulted contribution, and per pot', async () => {
   const { id, members } = await begun(stack, 2, { on_default: 'cover', guarantee_percent: 100 });
   const [first, second] = members as [BuiltUser, BuiltUser];
   await stack.em().execute('update users set email_confirmed_at = now() where id in (?, ?)', [first.id, second.id]);

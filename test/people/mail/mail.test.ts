@@ -63,7 +63,7 @@ describe('Mail to people', () => {
     });
   });
 
-  it('Mail to strangers contains no text by the person who entered their address: no name and no unapproved organization', async () => {
+  it('Mail to an unconfirmed address contains no name of a user or an unapproved organization', async () => {
     const link = `https://${newId()}.example/x`;
     const signedUp = `${newId()}@example.org`;
     await stack.post('/v1/auth/signup', { name: `Open ${link}`, email: signedUp, password });
@@ -84,7 +84,7 @@ describe('Mail to people', () => {
     }
   });
 
-  it('An unconfirmed address gets at most ten notices an hour, except for mails requested with it', async () => {
+  it('An unconfirmed address gets at most ten notices an hour, besides requested password resets', async () => {
     const { id, email } = await signUp();
     const notices = 14;
     for (let number = 0; number < notices; number += 1) {
@@ -103,7 +103,7 @@ describe('Mail to people', () => {
     expect([statuses.length, told('sent'), told('silenced')]).toEqual([notices, 10, 4]);
   });
 
-  it('A mail is sent once, and its token is deleted afterwards', async () => {
+  it('A mail is sent once, and its contents are deleted afterwards, except for the token’s hash', async () => {
     const { id, email } = await signUp();
     await awaitMail(stack, email, /Konfirmasi/);
     const row = await eventually(
@@ -114,7 +114,7 @@ describe('Mail to people', () => {
     expect(await mailsTo(stack, email)).toHaveLength(1);
   });
 
-  it('A mail that the server rejects is parked with an event without the address, and one that it defers is retried', async () => {
+  it('A rejected mail is parked with an event that omits the address, and a deferred one stays pending', async () => {
     const refused = await signUp('+refused');
     const later = await signUp('+later');
     const parked = await eventually(

@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { awaitMail, mailsTo } from '../../support/mail.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-describe('Receipts', () => {
+describe('Receipts by mail', () => {
   let stack: Stack;
   let causeId: string;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('Receipts', () => {
       (ended) => ended.length === 1,
     );
 
-  it('Donors get one receipt per donation on either rail, with amount, cause and an unsubscribe link', async () => {
+  it('Donors get one receipt per donation by balance or gateway, with amount, cause and unsubscribe link', async () => {
     const donor = await buildDonor();
     expect((await give(donor)).status).toBe(201);
     const mail = await awaitMail(stack, donor.email, /Bukti donasi Anda sebesar Rp 50\.000/);
@@ -205,7 +205,7 @@ describe('Receipts', () => {
     expect(await mailsTo(stack, donor.email)).toEqual([]);
   });
 
-  it('No receipt is sent once receipts are turned off, even if it was recorded before', async () => {
+  it('No receipt is sent after receipts were turned off, even if already recorded', async () => {
     const donor = await buildDonor();
     await stack.owner().transactional(async (tx) => {
       await tx.execute("select tell('donation', ?, null, array[?]::uuid[])", [causeId, donor.id]);

@@ -7,7 +7,7 @@ import { recordMail } from '../../../src/people/mail/record-mail.ts';
 import { buildIndividual } from '../../support/build.ts';
 import { eventually, startStack } from '../../support/stack.ts';
 
-it('A mail is sent once by a server that takes longer than a claim lasts', async () => {
+it('A mail is sent once even if the server takes longer than the sender’s claim lasts', async () => {
   await using stack = await startStack({ own: true, sandbox: true });
   const { id: userId } = await buildIndividual(stack);
   let talks = 0;

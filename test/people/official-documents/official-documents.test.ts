@@ -47,7 +47,7 @@ const documentOf = async (by: BuiltUser) =>
   (await upload(stack, by, await buildTransaction(stack, by, owner.accountId))).body.id as string;
 
 describe('POST /v1/official-documents (create-official-document)', () => {
-  it('Creating an official document returns 201 with data.official_document, a numeric string id and status pending', async () => {
+  it('Creating an official document returns 201 with a numeric string id and status pending', async () => {
     const documentId = await documentOf(owner);
     const dates = { issued_on: '2020-02-29', expires_on: '2030-02-28' };
     const { status, body } = await create(owner, { ...required, ...dates, document_id: documentId });
@@ -103,14 +103,14 @@ describe('POST /v1/official-documents (create-official-document)', () => {
     expect([status, String(body.message)]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it("Creating an official document with a document_id that is not the owner's returns 400 and names it", async () => {
+  it('Creating an official document with a foreign document_id returns 400 and names the field', async () => {
     const { status, body } = await create(owner, { ...required, document_id: await documentOf(platform) });
     expect([status, body.message]).toEqual([400, expect.stringContaining('document_id')]);
   });
 });
 
 describe('GET /v1/official-documents/:id (read-official-document)', () => {
-  it("An official document’s number is shown to its owner, and masked to the organization's admins and platform", async () => {
+  it('An official document’s number is shown to its owner, and masked for admins and platform users', async () => {
     const { id } = await created();
     expect((await read(owner, id)).body.data.official_document.number).toBe(number);
     for (const by of [admin, platform]) {
@@ -118,7 +118,7 @@ describe('GET /v1/official-documents/:id (read-official-document)', () => {
     }
   });
 
-  it("Someone else's official document and a missing one both return 404, even to users of the same organization", async () => {
+  it('A foreign official document and a missing one return the same 404, even to colleagues', async () => {
     const { id } = await created();
     const missing = await read(stranger, '999999999');
     for (const by of [stranger, fellow]) {
@@ -161,7 +161,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
     expect((await list(person)).body.data.official_documents).toMatchObject([{ id, number }]);
   });
 
-  it("Official documents are listed with page, limit and total: one's own, the organization's for admins, all for platform", async () => {
+  it('Users list their own official documents, admins the organization’s and platform users all', async () => {
     const own = await created();
     const others = await created(stranger);
     const { status, body } = await list(owner, 'limit=1');
@@ -177,7 +177,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
     expect((await list(admin)).body.data.official_documents[0].number).toBe(masked);
   });
 
-  it('Listing official documents continues with `after`, and rejects limit 0 and an invalid after', async () => {
+  it('Listing official documents continues with after, and returns 400 for limit 0 or an invalid after', async () => {
     const [first, second] = [await created(), await created()];
     const { body } = await list(owner, `after=${second.id}&limit=1`);
     expect(body.data.official_documents).toMatchObject([{ id: first.id }]);
@@ -186,7 +186,7 @@ describe('GET /v1/official-documents (read-official-document)', () => {
 });
 
 describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
-  it("Changing an official document affects only the fields sent, for the owner, the organization's admins and platform", async () => {
+  it('The owner, admins and platform users can change an official document; only sent fields change', async () => {
     const { id } = await created();
     const { status, body } = await change(owner, id, { number: 'A1234567', expires_on: '2031-01-01' });
     expect({ status, body }).toMatchObject({
@@ -218,7 +218,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(owner, id, { number: null })).status).toBe(400);
   });
 
-  it('Only platform sets verification_status: 403 to everyone else', async () => {
+  it('Only platform users can set verification_status; others get 403', async () => {
     const { id } = await created();
     for (const by of [owner, admin])
       expect((await change(by, id, { verification_status: 'verified' })).status).toBe(403);
@@ -228,7 +228,7 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(platform, id, { verification_status: 'perhaps' })).status).toBe(400);
   });
 
-  it('A verified official document becomes pending when its owner changes it, and stays verified when platform does', async () => {
+  it('A verified official document becomes pending if its owner, not a platform user, changes it', async () => {
     const { id } = await created();
     await change(platform, id, { verification_status: 'verified' });
     expect((await change(platform, id, { kind: 'passport' })).body.data.official_document.verification_status).toBe(
@@ -237,14 +237,14 @@ describe('PATCH /v1/official-documents/:id (update-official-document)', () => {
     expect((await change(owner, id, { number: '1' })).body.data.official_document.verification_status).toBe('pending');
   });
 
-  it("An official document accepts a document_id of its owner; someone else's, or an end before the start, returns 400", async () => {
+  it('Changing an official document to a foreign document_id, or to end before its start, returns 400', async () => {
     const { id } = await created(owner, { ...required, issued_on: '2024-01-01' });
     expect((await change(admin, id, { document_id: await documentOf(owner) })).status).toBe(200);
     expect((await change(platform, id, { document_id: await documentOf(platform) })).status).toBe(400);
     expect((await change(owner, id, { expires_on: '2023-01-01' })).status).toBe(400);
   });
 
-  it("Changing someone else's or a missing official document returns 404; an unknown field or a malformed id 400", async () => {
+  it('Changing a foreign or missing official document returns 404; an unknown field or malformed id 400', async () => {
     const { id } = await created();
     for (const by of [stranger, fellow]) expect((await change(by, id, { number: '1' })).status).toBe(404);
     expect((await change(owner, '999999999', { number: '1' })).status).toBe(404);
@@ -267,7 +267,7 @@ describe('DELETE /v1/official-documents/:id (delete-official-document)', () => {
     ]);
   });
 
-  it("Deleting someone else's official document returns 404, except to the organization's admins and platform", async () => {
+  it('An official document can be deleted by admins and platform users; other users get 404', async () => {
     const [first, second] = [await created(), await created()];
     for (const by of [stranger, fellow]) expect((await remove(by, first.id)).status).toBe(404);
     expect([(await remove(admin, first.id)).status, (await remove(platform, second.id)).status]).toEqual([200, 200]);
@@ -282,7 +282,7 @@ describe('Every route of official documents', () => {
     ['PATCH /v1/official-documents/:id', (by) => change(by, '1', {})],
     ['DELETE /v1/official-documents/:id', (by) => remove(by, '1')],
   ];
-  it.each(routes)('%s returns 403 without its permission and 401 without a token', async (_, ask) => {
+  it.each(routes)('%s returns 403 without its permission and 401 with an invalid token', async (_, ask) => {
     const powerless = await buildIndividual(stack);
     await stack.owner().execute('update users set role_id = null where id = ?', [powerless.id]);
     expect([(await ask(powerless)).status, (await ask({ ...powerless, token: 'x' })).status]).toEqual([403, 401]);
@@ -299,7 +299,7 @@ describe('A masked number', () => {
 });
 
 describe('The scan of an official document', () => {
-  it('A scan of an official document is shown only to its owner, the admins and platform, public or not', async () => {
+  it('A scan of an official document is shown only to its owner, admins and platform users', async () => {
     for (const visibility of casesOf(['public', 'private'])) {
       const product = await buildTransaction(stack, owner);
       const { body: scan } = await upload(stack, owner, product, { visibility });
@@ -325,7 +325,7 @@ describe('The scan of an official document', () => {
     }
   });
 
-  it('A scan is not shown through another document of the same file, created before or after', async () => {
+  it('A scan is not shown to others through another document of the same file', async () => {
     const product = await buildTransaction(stack, owner);
     const { body: first } = await upload(stack, owner, product, { visibility: 'public' });
     const register = async (by: BuiltUser) => {
@@ -346,7 +346,7 @@ describe('The scan of an official document', () => {
   });
 
   it.each([
-    ['names another', async (id: string) => change(owner, id, { document_id: await documentOf(owner) })],
+    ['refers to another document', async (id: string) => change(owner, id, { document_id: await documentOf(owner) })],
     ['is deleted', (id: string) => remove(owner, id)],
   ])('A scan stays hidden after its official document %s', async (_, leave) => {
     const { body: scan } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
@@ -357,7 +357,7 @@ describe('The scan of an official document', () => {
     expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
   });
 
-  it('A scan is not shown through another document of its former file after its file was changed', async () => {
+  it('A scan’s former file stays hidden in other documents after the scan got another file', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const register = async (by: BuiltUser): Promise<string> => {
       const body = { url: first.url, document_type: 'image' };
@@ -375,7 +375,7 @@ describe('The scan of an official document', () => {
     expect((await stack.get(`/v1/documents/${first.id}/public`)).status).toBe(404);
   });
 
-  itInFull('A scan is not shown through another document of the same file once it is deleted', async () => {
+  itInFull('A deleted scan’s file stays hidden in other documents', async () => {
     const { body: first } = await upload(stack, owner, await buildTransaction(stack, owner), { visibility: 'public' });
     const body = { url: first.url, document_type: 'image' };
     const { body: second } = await stack.post('/v1/documents', body, { token: owner.token });

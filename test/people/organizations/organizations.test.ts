@@ -32,7 +32,7 @@ describe('Organizations', () => {
     (await stack.get(`/v1/events?resource_type=organization&${query}`, { token: superAdmin.token })).body.data.items;
 
   describe('GET /v1/organizations', () => {
-    it('Platform lists organizations with message, page, limit and total, and RESOURCE_FETCHED is recorded with impact LOW', async () => {
+    it('Platform users list organizations by page, and RESOURCE_FETCHED is recorded with impact LOW', async () => {
       const { status, body } = await get('', platformAdmin);
       expect(status).toBe(200);
       const { next: _, ...envelope } = body;
@@ -43,7 +43,7 @@ describe('Organizations', () => {
       ]);
     });
 
-    it('Listing organizations returns 403 to organization admins and individuals, whatever their role holds', async () => {
+    it('Listing organizations returns 403 to organization admins and individuals', async () => {
       expect((await get('', admin)).status).toBe(403);
       expect((await get('', await buildIndividual(stack))).status).toBe(403);
     });
@@ -106,7 +106,7 @@ describe('Organizations', () => {
   });
 
   describe('GET /v1/organizations/:organization_id', () => {
-    it('An organization is returned with message and flat fields to platform and to its users', async () => {
+    it('An organization is returned with flat fields to platform users and its own users', async () => {
       const employee = await buildIndividual(stack, { organizationId: ownId });
       for (const by of [platformAdmin, admin, employee]) {
         const { status, body } = await get(`/${ownId}`, by);
@@ -126,7 +126,7 @@ describe('Organizations', () => {
       }
     });
 
-    it('Reading an organization returns 403 to users of another or none, 404 when missing and 400 when malformed', async () => {
+    it('Reading an organization returns 403 to outsiders, 404 for a missing and 400 for a malformed id', async () => {
       const otherId = await buildOrganization(stack);
       expect((await get(`/${otherId}`, admin)).status).toBe(403);
       expect((await get(`/${ownId}`, await buildIndividual(stack))).status).toBe(403);
@@ -142,7 +142,7 @@ describe('Organizations', () => {
   });
 
   describe('PATCH /v1/organizations/:organization_id', () => {
-    it('Changing an organization affects the fields sent, returns message and flat fields, and records RESOURCE_UPDATED', async () => {
+    it('Changing an organization affects the fields sent and records RESOURCE_UPDATED without values', async () => {
       const fields = {
         name: 'Yayasan Baru',
         logo_id: ' kept as sent ',
@@ -182,7 +182,7 @@ describe('Organizations', () => {
       expect((await change(newId(), { name: 'x' }, employee)).status).toBe(403);
     });
 
-    it('The super admin may set any status of an organization, and its own admins only inactive', async () => {
+    it('A super admin can set any status of an organization, and its own admins only inactive', async () => {
       const organizationId = await buildOrganization(stack, { status: 'pending' });
       const own = await buildOrganizationAdmin(stack, { organizationId });
       for (const status of ['active', 'suspended']) {
@@ -219,7 +219,7 @@ describe('Organizations', () => {
     expect((await change(ownId, { phone_number: '+6221500' }, member)).status).toBe(200);
   });
 
-  describe('that are inactive or suspended', () => {
+  describe('Inactive, suspended and pending organizations', () => {
     it.each(['inactive', 'suspended'])(
       'Users of an organization that is %s may read and log out but not write',
       async (status) => {
