@@ -46,7 +46,7 @@ async function somebody(): Promise<BuiltUser> {
   const transaction = await buildTransaction(stack, user);
   const stored = await upload(stack, user, transaction);
   expect(stored.status).toBe(201);
-  // The money from the transaction is donated again.
+  // The money from the transaction would block an erasure.
   await fund(stack, user.accountId, '-1.0000');
   return user;
 }
@@ -89,7 +89,7 @@ const destroyedDaysAgo = async (id: string, days: number) => {
 const ports = (terms: object) => ({ ...stack.deps, config: { ERASURE_WAIT_HOURS: 0, KEYS_BACKUP_DAYS: 30, ...terms } });
 
 describe('A person erased by two people', () => {
-  it('An erased person cannot be identified by name, address, key, file or password, and the books are unchanged', async () => {
+  it('An erased person’s name, address, key, files and password are gone, and the books are unchanged', async () => {
     const person = await somebody();
     const books = () => stack.em().execute('select * from transactions where user_id = ? order by id', [person.id]);
     const before = await books();
@@ -155,7 +155,7 @@ describe('A person erased by two people', () => {
     expect(anew.body.data.id).not.toBe(person.id);
   }, 60_000);
 
-  it('An erasure cannot be undone by a new status, another erasure or a stop', async () => {
+  it('An erasure that was carried out cannot be undone, repeated or stopped', async () => {
     const { id } = await buildIndividual(stack);
     await erase(id);
     const { token } = operators.approver;
@@ -176,7 +176,7 @@ describe('A person erased by two people', () => {
     }
   });
 
-  it('An erasure is complete only when no backup of the keys is left', async () => {
+  it('An erasure is complete only once all backups of the key have expired', async () => {
     const { id } = await buildIndividual(stack);
     const { id: erasureId } = await erase(id);
     const look = (days: number) => continueErasure(stack.em(), ports({ KEYS_BACKUP_DAYS: days }), erasureId);
@@ -191,7 +191,7 @@ describe('A person erased by two people', () => {
 });
 
 describe('A key restored before its backups expired', () => {
-  it('A restored key of an erased person is destroyed again before completion, and its new backups are awaited', async () => {
+  it('An erased person’s restored key is destroyed again, and its new backups delay completion', async () => {
     const { id } = await buildIndividual(stack);
     const key = await keyOf(id);
     const { id: erasureId } = await erase(id);
@@ -206,8 +206,8 @@ describe('A key restored before its backups expired', () => {
     expect(await look()).toEqual({ status: 'complete', waitMs: 0 });
   });
 
-  it.each(['the register is', 'its completion is'])(
-    'A restored key’s erasure waits for its backups although %s interrupted after the key was destroyed',
+  it.each(['applying the register', 'completing it'])(
+    'A restored key’s erasure waits for new backups to expire even if %s fails after destroying the key',
     async (what) => {
       const { id } = await buildIndividual(stack);
       const key = await keyOf(id);
@@ -223,7 +223,7 @@ describe('A key restored before its backups expired', () => {
         },
       };
       const work = (personalKeys: typeof dying) =>
-        what === 'the register is'
+        what === 'applying the register'
           ? applyRegister(stack.em(), { ...stack.deps, personalKeys })
           : continueErasure(stack.em(), { ...ports({}), personalKeys }, erasureId);
       await expect(work(dying)).rejects.toThrow('killed');
@@ -275,7 +275,7 @@ describe('People who cannot be erased', () => {
         ),
     ],
   ];
-  it.each(holds)('A person cannot be erased while %s, and the error says so', async (why, keep) => {
+  it.each(holds)('A person cannot be erased while %s, and the error names the reason', async (why, keep) => {
     const user = await buildIndividual(stack);
     await keep(user);
     const { status, body } = await propose(user.id);
@@ -292,7 +292,7 @@ describe('People who cannot be erased', () => {
     expect((await stack.get(`/v1/users/${user.id}/erasure`, { token: operators.proposer.token })).status).toBe(404);
   });
 
-  it('A person who was only invited, or whose erasure is in progress, cannot be erased', async () => {
+  it('A person who was only invited, or is being erased, cannot be proposed for erasure', async () => {
     const { token } = await buildPlatformAdmin(stack);
     const invitation = { email: `${newId()}@example.org`, name: 'Budi', user_type: 'individual' };
     const invited = (await stack.post('/v1/users/invitations', invitation, { token })).body.data.id;
@@ -320,7 +320,7 @@ describe('A pending erasure', () => {
     return { user, id };
   };
 
-  it('A pending erasure waits for its date and for whatever blocks it, and reports the reasons', async () => {
+  it('A pending erasure waits for its date and for whatever blocks it, and shows the reason', async () => {
     const { user, id } = await waiting();
     const early = await continueErasure(stack.em(), ports({ ERASURE_WAIT_HOURS: 72 }), id);
     expect(early.status).toBe('waiting');
@@ -333,7 +333,7 @@ describe('A pending erasure', () => {
     expect(await erasureOf(user.id)).toMatchObject({ held_because: null, status: 'erased' });
   });
 
-  it('A pending erasure is stopped by one person, and another one may be started', async () => {
+  it('One operator can stop a pending erasure, and a new one can be proposed', async () => {
     const { user, id } = await waiting();
     const { token } = operators.proposer;
     const stopped = await stack.delete(`/v1/users/${user.id}/erasure`, undefined, { token });
@@ -344,7 +344,7 @@ describe('A pending erasure', () => {
     expect((await propose(user.id)).status).toBe(201);
   });
 
-  it('A pending erasure whose workflow Temporal has lost gets a new one', async () => {
+  it('The sweep starts a workflow for a pending erasure that has none', async () => {
     const { user } = await waiting('73 hours');
     await stack.em().execute("delete from sweep_looks where kind = 'erasure'");
     await stack.deps.workflows.client.schedule.getHandle(`${stack.deps.workflows.taskQueue}/sweep`).trigger();
@@ -382,29 +382,26 @@ describe('The runbook after a restore', () => {
   it.each([
     ['is in the backup, still pending', "update erasures set status = 'waiting', erased_at = null where user_id = ?"],
     ['is not in the backup', null],
-  ])(
-    'The runbook lists blocked people who were erased again after a restore, also where their erasure %s',
-    async (_, undo) => {
-      const [person, other] = [await buildIndividual(stack), await buildIndividual(stack)];
-      const [before, beforeOther] = [await row(person.id), await row(other.id)];
-      for (const { id } of [person, other]) await erase(id);
-      for (const [{ id }, was] of [
-        [person, before],
-        [other, beforeOther],
-      ] as const) {
-        if (undo === null) await restored(id, was);
-        else {
-          await restoredRow(id, was);
-          await withoutTriggers(stack, undo, [id]);
-        }
+  ])('The runbook’s query lists people whose repeated erasure is blocked if the first one %s', async (_, undo) => {
+    const [person, other] = [await buildIndividual(stack), await buildIndividual(stack)];
+    const [before, beforeOther] = [await row(person.id), await row(other.id)];
+    for (const { id } of [person, other]) await erase(id);
+    for (const [{ id }, was] of [
+      [person, before],
+      [other, beforeOther],
+    ] as const) {
+      if (undo === null) await restored(id, was);
+      else {
+        await restoredRow(id, was);
+        await withoutTriggers(stack, undo, [id]);
       }
-      await fund(stack, person.accountId, '5000');
-      expect(await apply()).toMatchObject({ people: 2 });
-      const kept = await keptAlthoughErased();
-      expect(kept).toContainEqual({ user_id: person.id, kept_by: expect.any(String) });
-      expect(kept.map(({ user_id }) => user_id)).not.toContain(other.id);
-    },
-  );
+    }
+    await fund(stack, person.accountId, '5000');
+    expect(await apply()).toMatchObject({ people: 2 });
+    const kept = await keptAlthoughErased();
+    expect(kept).toContainEqual({ user_id: person.id, kept_by: expect.any(String) });
+    expect(kept.map(({ user_id }) => user_id)).not.toContain(other.id);
+  });
 
   it.each([
     ['of the main database, the keys database lists', true, false],

@@ -47,7 +47,7 @@ const callerOf = ({ id }: BuiltUser) =>
 const complete = { status: 'complete', waitMs: 0 };
 
 describe('Files of an erased person', () => {
-  it('A file that cannot be removed delays the erasure, and no other file', async () => {
+  it('A file that cannot be removed delays the erasure, but not the removal of other files', async () => {
     const { person, productId } = await withFile();
     const { goOn, status } = await erasing(person);
     const [first = ''] = await keysOf(stack, person.id);
@@ -63,7 +63,7 @@ describe('Files of an erased person', () => {
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
-  it('A document that no key decrypts delays no other person’s files', async () => {
+  it('A document that no key decrypts delays the erasure, but not the removal of other files', async () => {
     const { person, productId, documentId } = await withFile();
     await upload(stack, person, productId);
     const strayed = `documents/${person.id}/strayed`;
@@ -90,7 +90,7 @@ describe('Files of an erased person', () => {
     expect(await keysOf(stack, person.id)).toEqual([]);
   });
 
-  it('A file that the person deleted while the store removed nothing is also removed by the erasure', async () => {
+  it('An erasure also removes a deleted file that the file store failed to remove', async () => {
     const { person, documentId } = await withFile();
     const { sealer } = stack.deps;
     await deleteDocument(
@@ -155,8 +155,8 @@ describe('Files of an erased person', () => {
   });
 });
 
-describe('Files without a row after a restore to before their upload', () => {
-  it('A file without a row is removed with the person whose space it is in, and those of others stay', async () => {
+describe('Files without a row, as after a restore', () => {
+  it('An erasure removes files without a row from the person’s space, and no one else’s files', async () => {
     const { person } = await withFile();
     const { person: other } = await withFile();
     await withoutTriggers(stack, 'delete from documents where created_by = ?', [person.id]);
@@ -183,7 +183,7 @@ describe('Uploads of an organization’s user', () => {
   const readBy = async ({ token }: BuiltUser, ids: string[]) =>
     Promise.all(ids.map(async (id) => (await stack.get(`/v1/documents/${id}`, { token })).status));
 
-  it('An erasure removes the user’s own uploads; those about causes or transactions of the organization stay, without the name', async () => {
+  it('An erasure removes a member’s own uploads and keeps those for the organization, without file names', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { organizationId } = admin;
     const member = await buildIndividual(stack, { organizationId: String(organizationId) });
@@ -229,7 +229,7 @@ describe('Uploads of an organization’s user', () => {
     expect([changed.status, changed.body.document?.file_name]).toEqual([200, null]);
   }, 60_000);
 
-  it('Uploads of an erased organization admin all stay', async () => {
+  it('All uploads of an erased organization admin stay, with their file names', async () => {
     const admin = await buildOrganizationAdmin(stack);
     const { id: colleague } = await buildOrganizationAdmin(stack, { organizationId: String(admin.organizationId) });
     expect(colleague).not.toBe(admin.id);

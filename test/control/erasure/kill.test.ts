@@ -31,8 +31,8 @@ async function beginOverdue(userId: string, id = newId()): Promise<void> {
   await stack.deps.workflows.lookAfterErasure(id);
 }
 
-describe('An erasure whose worker is killed with -9', () => {
-  it('Erasures whose worker is killed with -9, each at another step, are continued by the next worker and complete once', async () => {
+describe('An erasure whose worker is killed with SIGKILL', () => {
+  it('Erasures whose worker is killed at any step are continued by the next worker and done once', async () => {
     const begun: [personId: string, erasureId: string][] = [];
     for (const step of [
       'erase.before-objects',
@@ -68,7 +68,7 @@ describe('An erasure whose worker is killed with -9', () => {
 });
 
 describe('An API that starts on a restored database', () => {
-  it('An API that starts on a restored database serves no request before it has repeated all erasures', async () => {
+  it('An API that starts on a restored database repeats all erasures before it serves requests', async () => {
     const person = await buildIndividual(stack);
     const [before] = await stack
       .em()

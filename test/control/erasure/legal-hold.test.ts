@@ -64,7 +64,7 @@ describe('A person under a legal hold', () => {
     });
   });
 
-  it('A person with an approved erasure is not erased under a legal hold, and is once it is lifted', async () => {
+  it('An approved erasure waits while the person is under a legal hold, and continues once it is lifted', async () => {
     const { id } = await buildIndividual(stack);
     const erasure = await beginErasure(id);
     await place(id);
@@ -77,7 +77,7 @@ describe('A person under a legal hold', () => {
     expect((await place(id)).body.message).toBe('user_id: the user has been erased');
   });
 
-  it('A person is either held or erased when both arrive at once', async () => {
+  it('Of a concurrent legal hold and erasure, exactly one takes effect', async () => {
     for (let turn = 0; turn < turns; turn += 1) {
       const { id } = await buildIndividual(stack);
       const erasure = await beginErasure(id);
@@ -88,14 +88,14 @@ describe('A person under a legal hold', () => {
 });
 
 describe('A legal hold', () => {
-  itInFull('A legal hold placed by twenty requests at once is placed once', async () => {
+  itInFull('Of twenty concurrent requests for a legal hold on one person, one succeeds', async () => {
     const { id } = await buildIndividual(stack);
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => place(id)))).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([201, ...Array(19).fill(400)]);
     expect((await place(id)).body.message).toBe('user_id: the user is already under a legal hold');
   });
 
-  it('A legal hold is lifted by another super admin than the one who placed it, and stays lifted', async () => {
+  it('A legal hold can be lifted only by a super admin who did not place it, and stays lifted', async () => {
     const { id } = await buildIndividual(stack);
     await place(id, operators.approver.token);
     expect((await lift(id)).status).toBe(403);
@@ -127,7 +127,7 @@ describe('A legal hold', () => {
     expect([status, body.message]).toEqual([400, 'user_id: the user has not accepted the invitation']);
   });
 
-  it('A legal hold can be placed by two operators on each other at once', async () => {
+  it('Two operators can concurrently place legal holds on each other', async () => {
     for (let turn = 0; turn < turns; turn += 1) {
       const [one, other] = [await buildSuperAdmin(stack), await buildSuperAdmin(stack)];
       const statuses = await Promise.all([place(one.id, other.token), place(other.id, one.token)]);
@@ -135,7 +135,7 @@ describe('A legal hold', () => {
     }
   });
 
-  it('A legal hold is visible to operators only, and shows its note', async () => {
+  it('A legal hold can be placed and read only by operators, and needs a note', async () => {
     const { id, token } = await buildIndividual(stack);
     expect((await place(id, token)).status).toBe(403);
     expect((await stack.get(`/v1/users/${id}/legal-hold`, { token })).status).toBe(403);

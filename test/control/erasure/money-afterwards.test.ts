@@ -68,7 +68,7 @@ describe('Erasures that wait for money', () => {
     expect(await findHold(stack.em(), person.id)).toBe('there is money on their accounts');
   }, 60_000);
 
-  it('An erasure waits while a contribution may be refunded to a person who has left the circle', async () => {
+  it('A person who left a circle cannot be erased while their contribution may be refunded', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {}, ['1000000', '100000']);
     const [, leaving] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -89,7 +89,7 @@ describe('Erasures that wait for money', () => {
 });
 
 describe('Money for a person after the erasure', () => {
-  it('Money for an erased person is never lost: operators see it, and two of them pay it out and book it once', async () => {
+  it('Money returned to an erased person is shown to operators, and two of them can pay it out once', async () => {
     const { rows: before } = await waiting();
     const { accountId } = await returned();
     expect(await waiting()).toMatchObject({ rows: before + 1, oldest: expect.any(Date) });
@@ -129,7 +129,7 @@ describe('Money for a person after the erasure', () => {
     expect(event?.data).toMatchObject({ account_id: accountId, amount: '-60000.0000' });
   }, 60_000);
 
-  it('Money that the platform paid to an erased person itself is on their account again once the bank returns it', async () => {
+  it('The platform’s own transfer to an erased person is credited back if the bank returns it', async () => {
     const { accountId } = await returned();
     const reference = `own-${newId()}`;
     const transfer = await transferElsewhere(stack, reference, '111111');
@@ -144,7 +144,7 @@ describe('Money for a person after the erasure', () => {
     expect(balance).toBe(all);
   }, 60_000);
 
-  it('A donation to an erased person’s cause is refunded to its donor, however old, by two people', async () => {
+  it('Two operators can refund a donation to an erased person’s cause, however old it is', async () => {
     const { rows: before } = await waiting();
     const { owner, donorAccountId, donationId } = await buildStrandedCause(stack, operators);
     const back = { kind: 'refund_donation', donation_id: donationId };
@@ -156,7 +156,7 @@ describe('Money for a person after the erasure', () => {
     expect(await balanceOf(stack, donorAccountId)).toBe('400000.0000');
   }, 60_000);
 
-  it('Suspense money is never credited to an erased person, neither when proposed nor when executed', async () => {
+  it('Suspense money cannot be credited to an erased person, neither by a proposal nor by its execution', async () => {
     const { person, withdrawalId } = await gone();
     await lookNoMore(stack, withdrawalId);
     const payer = await buildIndividual(stack);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-it('Money returned to an erased person’s cause that covers no donation is paid out by two people', async () => {
+it('Two operators can pay out money returned to an erased person’s cause that covers no donation', async () => {
   const { owner, donationId } = await buildStrandedCause(stack, operators);
   expect(await balanceOf(stack, owner.accountId)).toBe('397500.0000');
   const back = await propose(stack, operators, { kind: 'refund_donation', donation_id: donationId });

@@ -21,7 +21,7 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
 itInFull(
-  'Money the bank returns while two people pay out the rest of a cause covers its donation again, and the booking is refused',
+  'A payout of a cause’s rest is refused if the bank returns money meanwhile, and the donation can be refunded',
   async () => {
     const { owner, donationId, donorAccountId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
     const payoutId = disbursements[1] ?? '';
@@ -64,7 +64,7 @@ itInFull(
   60_000,
 );
 
-it('Money that two people paid out of a cause is deducted before later returns are checked', async () => {
+it('Money that operators paid out of a cause no longer counts toward refunds of its donations', async () => {
   const { owner, causeId, donationId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
   const book = (amount: string) =>
     decide(stack, operators, {
@@ -89,7 +89,7 @@ it('Money that two people paid out of a cause is deducted before later returns a
   expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
 }, 60_000);
 
-it('A cause that the platform had stopped is not reopened after its owner was erased', async () => {
+it('A stopped cause cannot be reinstated after its owner was erased', async () => {
   const owner = await buildIndividual(stack);
   const { id } = await buildActiveCause(stack, owner);
   const { token } = await buildSuperAdmin(stack);

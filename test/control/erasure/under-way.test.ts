@@ -33,7 +33,7 @@ const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
   });
 
 describe('Requests that a person sent before the erasure', () => {
-  it('A request accepted before the erasure creates nothing once it is complete', async () => {
+  it('A request that waits for the erasure returns 403 and creates nothing', async () => {
     const person = await buildIndividual(stack);
     const transaction = await buildTransaction(stack, person);
     const circle = await opened(stack, await buildIndividual(stack));
@@ -91,7 +91,7 @@ describe('A login that started before the erasure', () => {
       stack.em().execute("select event from events where resource_id = ? and event like 'USER_LOG%'", [id]),
     ]);
 
-  it('A login that started before the erasure opens no session afterwards and leaves nothing about the person', async () => {
+  it('A login that waits for the erasure returns 401 and leaves no trace of the person', async () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password });
@@ -102,7 +102,7 @@ describe('A login that started before the erasure', () => {
     expect(await traces(person)).toEqual([[], []]);
   });
 
-  it('A login that started before the erasure fails without an event about the person', async () => {
+  it('A failed login that waits for the erasure leaves no trace of the person', async () => {
     const person = await signUp();
     const answer = await erase(person.id, async () => {
       const sent = stack.post('/v1/auth/login', { email: person.email, password: 'a wrong one, once' });
@@ -113,7 +113,7 @@ describe('A login that started before the erasure', () => {
     expect(await traces(person)).toEqual([[], []]);
   });
 
-  it('A profile change that started before the erasure fails, because the token is revoked', async () => {
+  it('A profile change that waits for the erasure returns 401, because the token is revoked', async () => {
     const { id, token } = await buildIndividual(stack);
     const answer = await erase(id, async () => {
       const sent = stack.patch('/v1/auth/me', { name: 'Siti again' }, { token });
@@ -123,7 +123,7 @@ describe('A login that started before the erasure', () => {
     expect((await answer.sent).status).toBe(401);
   });
 
-  it('A password set from the command line before the erasure fails, too', async () => {
+  it('Setting a password from the command line fails if it waits for the erasure', async () => {
     const { id, email } = await signUp();
     const answer = await erase(id, async () => {
       const setting = setPassword(stack.em(), stack.deps.sealer, { email, password: 'another good horse' });
@@ -135,8 +135,8 @@ describe('A login that started before the erasure', () => {
   });
 });
 
-describe('Rows that name an erased person', () => {
-  it('The addresses from which a person logged in are erased with them', async () => {
+describe('Login records of an erased person', () => {
+  it('An erasure deletes the addresses from which the person logged in', async () => {
     const email = `${newId()}@example.org`;
     const { body } = await stack.post('/v1/auth/signup', { name: 'Siti Rahayu', email, password });
     const { id } = body.data;
@@ -162,7 +162,7 @@ describe('Rows that name an erased person', () => {
 });
 
 describe('Idempotency keys of an erased person’s payments', () => {
-  it('Idempotency keys of an erased person’s payments stay without their answers, and no check reports them', async () => {
+  it('Idempotency keys of an erased person’s payments stay without responses and violate no check', async () => {
     const person = await buildIndividual(stack, { balance: '10000' });
     const gift = {
       reference_type: 'charitable_cause_open_donate',
@@ -183,7 +183,7 @@ describe('Idempotency keys of an erased person’s payments', () => {
 });
 
 describe('A person who agreed to take over a place in a circle', () => {
-  it('A person who agreed to take over a place is not erased until it is theirs or the circle is over', async () => {
+  it('A person who agreed to take over a place in a saving circle cannot be erased', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
     const heir = await buildIndividual(stack);
     const path = `/v1/saving-circles/${id}/members/${memberIds[1]}/replacements`;

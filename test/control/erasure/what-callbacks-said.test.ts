@@ -75,7 +75,7 @@ const tell = (event: string, reference: string) =>
 const each = isFullRun() ? 2 : 1;
 
 describe('Callbacks about an erased person', () => {
-  it('Callbacks about an erased person’s payments and withdrawals are deleted, delivered or not, also later and with any case of the reference', async () => {
+  it('An erasure deletes the bodies of callbacks about the person, undelivered and later ones included', async () => {
     const person = await buildOwner(stack, String(each * 100_000));
     const about: [reference: string, event: string][] = [];
     for (let made = 0; made < each; made++) {
@@ -99,7 +99,7 @@ describe('Callbacks about an erased person', () => {
   }, 120_000);
 
   itInFull(
-    'A callback stored before the erasure and missed by it is deleted at its delivery',
+    'The body of a callback that the erasure missed is deleted at its delivery',
     async () => {
       const person = await buildOwner(stack, '100000');
       const id = await withdrawn(person);
@@ -114,7 +114,7 @@ describe('Callbacks about an erased person', () => {
 });
 
 describe('Callbacks about an organization', () => {
-  it('Callbacks about an organization’s withdrawals stay when the user who requested them is erased', async () => {
+  it('Callbacks about an organization’s withdrawals keep their bodies when the requesting user is erased', async () => {
     const admin = await buildOrganizationAdmin(stack);
     await fund(stack, admin.accountId, '100000.0000');
     const id = await withdrawn(admin);

@@ -94,7 +94,7 @@ describeInBrowser('The console', () => {
     expect(await heading(second)).toBe(`Payout ${payout.reference}`);
   }, 120_000);
 
-  it('The console lists everything with filters, by page and as CSV, and reports when nothing matches', async () => {
+  it('The console filters payouts, exports them as CSV and reports when nothing matches', async () => {
     const page = await visit(operators.proposer, { path: '/payouts' });
     await keepPicture(page, 'payouts');
     await page.getByLabel('Reference', { exact: true }).fill(payout.reference);
@@ -119,7 +119,7 @@ describeInBrowser('The console', () => {
     expect(await main(page)).toContain('No exact match for this');
   }, 60_000);
 
-  it('The console finds a batch by its reference, shows its creator and payouts, and can reject a pending one', async () => {
+  it('The console finds a batch by its reference, links to its payouts, and can reject a pending one', async () => {
     const [waiting, paid] = [`waiting ${partner.id}`, `paid ${partner.id}`];
     await makeBatch(partner, itemsOf(1), { external_ref: waiting });
     const { id } = await makeBatch(partner, itemsOf(1), { external_ref: paid });
@@ -144,7 +144,7 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'batch');
   }, 60_000);
 
-  it('The page of a payment to a reusable instrument leads to the instrument, and has no deadline', async () => {
+  it('The console shows a payment to a reusable instrument with its instrument and without a deadline', async () => {
     const { id, payment_code } = (await partner.post('/instruments', { method: 'qris' })).body.data;
     await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 20_000 });
     const [payment] = await eventually(
@@ -160,7 +160,7 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'instrument-payment');
   }, 60_000);
 
-  it('The partner’s page shows its endpoints without secrets, and deliveries by status, each of which can be resent', async () => {
+  it('The console shows a partner’s endpoints without secrets, and filters and resends its deliveries', async () => {
     const url = 'http://127.0.0.1:9/second';
     const { status } = await partner.post('/webhook-endpoints', {
       url,
@@ -226,7 +226,7 @@ describeInBrowser('The console', () => {
     60_000,
   );
 
-  it('The console has the switch for all payouts, and shows on every page when they are on hold', async () => {
+  it('An operator can hold all payouts in the console, and every page shows the hold until its release', async () => {
     const page = await visit(operators.approver, { path: '/switch' });
     await page.getByLabel('Why').fill('incident 4711');
     await page.getByRole('button', { name: 'Hold all payouts' }).click();
@@ -256,7 +256,7 @@ describeInBrowser('The console', () => {
   }, 60_000);
 });
 
-it('The console shows nothing to users who are not operators', async () => {
+it('The console returns 403 to users who are not operators', async () => {
   const { token } = await buildIndividual(stack);
   for (const path of ['/payouts', '/payouts.csv', `/payouts/${payout.id}`, '/switch', '/search?q=x']) {
     const answer = await fetch(`${stack.url}/operations${path}`, { headers: { cookie: `access_token=${token}` } });

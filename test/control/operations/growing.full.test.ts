@@ -11,7 +11,7 @@ const document = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs'
 const blocks = [...document.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql = '']) => sql);
 
 describe('The queries of docs/scale.md', () => {
-  it('The queries of docs/scale.md run as the role it creates, on a server with docker compose’s extensions', async () => {
+  it('The queries of docs/scale.md run with the role that it creates and docker compose’s extensions', async () => {
     const { directory } = testRun();
     const options = {
       directory: join(directory, 'growing'),

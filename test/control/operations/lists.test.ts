@@ -35,7 +35,7 @@ const idsOf = async (path: string): Promise<string[]> => (await read(path)).item
 const ofPartner = () => `partner_id=${partner.id}`;
 
 describe('GET /v1/payouts', () => {
-  it('A payout is found by each of its identifiers, and by none of another payout', async () => {
+  it('Payouts can be filtered by partner, reference, external_ref, kind, bank, status and period', async () => {
     const found: [string, boolean][] = [
       [ofPartner(), true],
       [`reference=${payout.reference}`, true],
@@ -52,7 +52,7 @@ describe('GET /v1/payouts', () => {
     expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [payout.id] : []]));
   });
 
-  it('A payout is listed with its owner and its status at the provider, the beneficiary masked', async () => {
+  it('A payout is listed with its partner, and the beneficiary is masked', async () => {
     const [listed] = (await read(`/payouts?${ofPartner()}`)).items;
     expect(listed).toMatchObject({
       id: payout.id,
@@ -74,7 +74,7 @@ describe('GET /v1/payouts', () => {
     });
   });
 
-  it('A payout’s timeline for operators omits the beneficiary', async () => {
+  it('A payout’s timeline for operators omits the beneficiary’s name', async () => {
     const timeline = await read(`/payouts/${payout.id}/timeline`);
     expect(timeline.items[0].text).toContain('to BRI was requested');
     expect(JSON.stringify(timeline)).not.toContain('Budi');
@@ -82,7 +82,7 @@ describe('GET /v1/payouts', () => {
 });
 
 describe('GET /v1/partner-payments', () => {
-  it('A partner payment is found by each of its identifiers, and by none of another payment', async () => {
+  it('Partner payments can be filtered by partner, reference, external_ref, kind, status and period', async () => {
     const found: [string, boolean][] = [
       [ofPartner(), true],
       [`reference=${payment.id}`, true],
@@ -97,7 +97,7 @@ describe('GET /v1/partner-payments', () => {
     expect(answers).toEqual(found.map(([query, isFound]) => [query, isFound ? [payment.id] : []]));
   });
 
-  it('A partner payment is listed with its owner and its history', async () => {
+  it('A partner payment is shown with its partner, its id at the provider and its timeline', async () => {
     expect(await read(`/partner-payments/${payment.id}`)).toMatchObject({
       id: payment.id,
       kind: 'partner_payment',
@@ -114,7 +114,7 @@ describe('GET /v1/partner-payments', () => {
 });
 
 describe('GET /v1/payout-batches', () => {
-  it('A batch is found by its identifiers, its items masked, and an operator rejects it once', async () => {
+  it('Batches can be filtered, show masked items, and can be rejected once by an operator', async () => {
     const external_ref = `salaries ${partner.id}`;
     const batch = await makeBatch(partner, itemsOf(2), { external_ref });
     const found: [string, boolean][] = [

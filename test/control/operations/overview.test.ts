@@ -50,7 +50,7 @@ describe('GET /v1/operations/overview', () => {
     });
   });
 
-  it('The overview counts suspense money and proposals waiting for a second person, with the age of the oldest', async () => {
+  it('The overview counts suspense money and pending decisions, with the age of the oldest', async () => {
     await stack
       .em()
       .execute("select suspend_receipt(?, ?, 'py-late', 'pm-late', ?, 1000, 0, 'late', 'xendit')", [
@@ -92,7 +92,7 @@ describe('GET /v1/operations/overview', () => {
     expect((await read()).clearing).toMatchObject({ books: '1000.0000', provider: null });
   });
 
-  it('The overview is for platform users who may read events', async () => {
+  it('The overview returns 403 to individuals and 401 without a token', async () => {
     const { token } = await buildIndividual(stack);
     expect((await stack.get('/v1/operations/overview', { token })).status).toBe(403);
     expect((await stack.get('/v1/operations/overview')).status).toBe(401);

@@ -95,7 +95,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 const unknownPayout = () => buildUnknownPayout(stack, partner);
 
 describeInBrowser('The pages for operators', () => {
-  it('On the pages for operators one person proposes a transfer of platform money and another approves it', async () => {
+  it('On the pages for operators one user proposes a transfer of platform money and another approves it', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const approver = await withPassword(await buildSuperAdmin(stack));
     const code = await addSecondFactor(approver);
@@ -141,7 +141,7 @@ describeInBrowser('The pages for operators', () => {
   }, 90_000);
 
   itInFull(
-    'On the pages for operators one person proposes a payout’s outcome and another approves it',
+    'On the pages for operators one user proposes a payout’s outcome and another approves it',
     async () => {
       const payoutId = await unknownPayout();
       const proposer = await withPassword(await buildPlatformAdmin(stack));
@@ -227,7 +227,7 @@ describeInBrowser('The pages for operators', () => {
     expect(await complaint(page)).toContain('The decision was not found');
   });
 
-  it('The pages for operators ask for the second factor, and refuse approvals without one', async () => {
+  it('The pages for operators request the second factor, and refuse approvals without one', async () => {
     const proposer = await buildPlatformAdmin(stack);
     const proposal = { kind: 'book_external', amount: '250000', reference: 'top-up 4712', note: 'ticket 4712' };
     const { body } = await stack.post('/v1/decisions', proposal, { token: proposer.token });
@@ -309,7 +309,7 @@ describeInBrowser('The pages for operators', () => {
   );
 
   itInFull(
-    'The pages for operators take two approvals of a disbursement and do not offer the second to the first approver',
+    'The pages for operators need two approvers of a disbursement and offer the first no second approval',
     async () => {
       const owner = await buildOwner(stack);
       const { id: cause_id } = await buildActiveCause(stack, owner);
@@ -341,7 +341,7 @@ describeInBrowser('The pages for operators', () => {
     90_000,
   );
 
-  it('The pages for operators show the other parts when one cannot be read, and how many rows they omit', async () => {
+  it('The pages for operators show how many rows they omit, and the other sections if one is unreadable', async () => {
     const proposer = await withPassword(await buildPlatformAdmin(stack));
     const page = await visit();
     await logIn(page, proposer);
@@ -365,7 +365,7 @@ describeInBrowser('The pages for operators', () => {
     await stack.owner().execute("delete from reconciliations where subject like 'py-many-%'");
   });
 
-  it('The pages for operators are for platform users only', async () => {
+  it('The pages for operators admit only platform users', async () => {
     const page = await visit();
     await logIn(page, await withPassword(await buildIndividual(stack)));
     expect(await complaint(page)).toContain('for platform operators');
@@ -382,8 +382,8 @@ describe('Forms of the pages for operators', () => {
   it.each([
     ['another site', { origin: 'https://example.org' }],
     ['an opaque origin', { origin: 'null' }],
-    ['nowhere', {}],
-  ])('A form from %s is refused before anything is read', async (_, headers) => {
+    ['no origin', {}],
+  ])('A form from %s returns 403', async (_, headers) => {
     const { token } = await buildSuperAdmin(stack);
     const signed = { ...form, ...headers, cookie: `access_token=${token}` } as Record<string, string>;
     for (const path of ['/log-in', '/propose', `/decisions/${newId()}/approve`, '/log-out']) {
@@ -393,7 +393,7 @@ describe('Forms of the pages for operators', () => {
     }
   });
 
-  it('A submission is refused if it is not a form, too large or of an unknown kind, and without a login', async () => {
+  it('A submission is rejected if it is not a form, too large, of an unknown kind or without a login', async () => {
     const { token } = await buildSuperAdmin(stack);
     const own = { ...form, origin: stack.url, cookie: `access_token=${token}` };
     expect((await send('/propose', { ...own, 'content-type': 'application/json' }, '{}')).status).toBe(400);
@@ -407,7 +407,7 @@ describe('Forms of the pages for operators', () => {
     expect(await answer.text()).toContain('/operations/log-in');
   });
 
-  it('A form is never cached by a browser, framed by another site, or able to run a script', async () => {
+  it('A form is not cached, cannot be framed by another site and runs only scripts of its own origin', async () => {
     const { headers, status } = await fetch(`${stack.url}/operations/log-in`);
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');

@@ -57,7 +57,7 @@ describe('GET /v1/search', () => {
     ]);
   });
 
-  it('The search finds a payment by the ids that both sides have', async () => {
+  it('The search finds a partner payment by its id, its external_ref and its id at the provider', async () => {
     const [row] = await stack
       .em()
       .execute<{ provider: string }[]>(
@@ -69,7 +69,7 @@ describe('GET /v1/search', () => {
     expect(found).toEqual(names.map((q) => [q, [['partner_payment', payment.id]]]));
   });
 
-  it('The search finds a user by e-mail address, in any case, without the name, and records an event', async () => {
+  it('The search finds a user by e-mail address in any case, does not show it, and records an event', async () => {
     const person = await buildIndividual(stack);
     const { email } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, person.id));
     for (const q of [email, email.toUpperCase()]) expect(await typesOf(q)).toEqual([['user', person.id]]);
@@ -81,7 +81,7 @@ describe('GET /v1/search', () => {
     expect(await typesOf('nobody@example.org')).toEqual([]);
   });
 
-  it('The search finds other resources by their full id only', async () => {
+  it('The search finds resources by exact identifiers only', async () => {
     expect(await typesOf(partner.id)).toEqual([['partner', partner.id]]);
     expect(await typesOf(operator.id)).toEqual([['user', operator.id]]);
     for (const q of [payout.reference.slice(0, -1), payout.reference.toLowerCase(), payout.id.slice(0, 8), '%']) {
@@ -102,7 +102,7 @@ describe('GET /v1/search', () => {
     }
   });
 
-  it('The search finds a transfer that nobody knows by its reference and by the provider’s id', async () => {
+  it('The search finds a transfer missing from the books by its reference and its id at the provider', async () => {
     const reference = `nobody-${partner.id}`;
     const [row] = await stack.owner().execute<{ id: string }[]>(
       `insert into reconciliations (id, day, resource_type, subject, reference, theirs)
@@ -132,7 +132,7 @@ describe('GET /v1/search', () => {
     expect(await typesOf(external_ref)).toHaveLength(20);
   });
 
-  it('The search needs a query', async () => {
+  it('The search returns 400 for an empty, too long or multi-line query', async () => {
     for (const query of ['', '?q=', '?q=%20', `?q=${'x'.repeat(255)}`, '?q=a%0Ab']) {
       const { status, body } = await stack.get(`/v1/search${query}`, { token: operator.token });
       expect([query, status, JSON.stringify(body)]).toEqual([query, 400, expect.stringContaining('q:')]);

@@ -1,7 +1,7 @@
 import { expectChecksEmpty } from '../../support/stack.ts';
 import { startTimeSkippingStack } from '../../support/time-skipping.ts';
 
-it('The workflow compares both balances ten minutes after it read them', async () => {
+it('The clearing workflow compares both balances ten minutes after it read them', async () => {
   await using stack = await startTimeSkippingStack();
   const { taskQueue } = stack.deps.workflows;
   const began = await stack.time.currentTimeMs();

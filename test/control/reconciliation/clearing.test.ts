@@ -76,7 +76,7 @@ describe('The comparison with the provider’s balance', () => {
     expect(rows).toMatchObject([{ agreed: true, agreed_day: null, provider_change: null }]);
   });
 
-  it('The balance comparison agrees after payments, and payouts that succeed, fail and are returned', async () => {
+  it('The balance comparison agrees after payments and after payouts that succeed, fail or are returned', async () => {
     const ends = async (digits: string, status: string) =>
       payoutWhen(partner, (await pay(partner, { bank_account_number: magicAccount(digits) })).id, status);
     await Promise.all([
@@ -94,7 +94,7 @@ describe('The comparison with the provider’s balance', () => {
     });
   });
 
-  it('The balance comparison reports no difference for a transfer in flight or a payment posted just afterwards', async () => {
+  it('The balance comparison reports no difference for a transfer in flight or a payment posted later', async () => {
     const order = await topUp();
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
@@ -115,7 +115,7 @@ describe('The comparison with the provider’s balance', () => {
 });
 
 describe('A difference with the provider’s balance', () => {
-  it('A difference with the provider’s balance is stored, reported once and measured until the movement is booked', async () => {
+  it('A difference with the provider’s balance is reported once and measured until it is booked', async () => {
     await book('1000000', newId());
     await move(1_000_000);
     expect(await compare()).toMatchObject({ agreed: true });
@@ -168,7 +168,7 @@ describe('Transfers of platform money at the provider', () => {
     expect(await balanceOf(stack, systemAccounts.feeRevenue)).toBe(before);
   });
 
-  it('A transfer of platform money never exceeds its own money, which excludes liabilities and provider costs', async () => {
+  it('A transfer of platform money never exceeds the platform’s own balance, net of provider costs', async () => {
     const tooMuch = { status: 'refused', reason: "exceeds the platform's own balance" };
     await book('10', newId());
     const own = Number(await balanceOf(stack, systemAccounts.feeRevenue));

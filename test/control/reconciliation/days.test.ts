@@ -41,8 +41,8 @@ interface DayRow {
 const readDay = async (): Promise<DayRow | undefined> =>
   (await stack.em().execute<DayRow[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
-describe('Reconciliation whose worker is killed with -9', () => {
-  it('Reconciliation whose worker is killed in the middle of a day continues with the next page and never starts over', async () => {
+describe('Reconciliation whose worker is killed with SIGKILL', () => {
+  it('Reconciliation resumes at the next page if its worker is killed in the middle of a day', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const made = await stack.deps.gateways.of('xendit').requestInstrument({
       reference: newId(),

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-it('A day of twenty thousand payments is read page by page, and the last, which has no record, is found', async () => {
+it('Among 20,000 payments of a day, exactly those that the provider does not list are found', async () => {
   const { from, to } = bookDay(day);
   const gateway = { ...stack.deps.gateways.of('xendit'), findPayment: async () => null };
   const found: string[] = [];

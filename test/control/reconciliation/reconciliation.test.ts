@@ -101,12 +101,12 @@ describe('Reconciliation', () => {
     expect(await list()).toMatchObject({ items: [], total: 0 });
   });
 
-  it('Reconciliation is open to platform users only', async () => {
+  it('Reading reconciliations returns 403 to individuals', async () => {
     const { token } = await buildIndividual(stack);
     expect((await stack.get('/v1/reconciliations', { token })).status).toBe(403);
   });
 
-  it('Reconciliation lists every difference of a database restored from a backup, and repairs what is final at the provider', async () => {
+  it('After a restore, reconciliation lists every difference and repairs what is final at the provider', async () => {
     const payer = await buildIndividual(stack);
     const waitingPayout = await toAccount('131313');
     const waitingOrder = await topUp(payer);
@@ -159,7 +159,7 @@ describe('Reconciliation', () => {
     expect(await list('&state=resolved')).toMatchObject({ total: 5 });
   }, 60_000);
 
-  it('Reconciliation books money for a final order or payment, or for none, even if its callback was lost', async () => {
+  it('Reconciliation posts late and unknown money to suspense even if its callback was lost', async () => {
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
     const payer = await buildIndividual(stack);
     const [order, payment] = [await topUp(payer), await collect()];
@@ -191,7 +191,7 @@ describe('Reconciliation', () => {
     await stack.sandbox.put('/sandbox/faults', {});
   }, 60_000);
 
-  it('Reconciliation lists payouts that the provider lacks on the day they were first sent, and one operator explains them', async () => {
+  it('Reconciliation lists sent payouts that the provider lacks, and an operator can explain them', async () => {
     const build = () => buildUnknownPayout(stack, partner);
     const [id, old] = await Promise.all([build(), build()]);
     const note = 'paid by hand, slip 12';
@@ -244,7 +244,7 @@ describe('Reconciliation', () => {
     ['--day', 'yesterday'],
     ['--colour', 'blue'],
   ] as const;
-  it.each(casesOf(senseless))('Reconciliation rejects %s %s on the command line with one sentence', async (...args) => {
+  it.each(casesOf(senseless))('npm run reconcile rejects %s %s with status 2 and no stack trace', async (...args) => {
     const { status, stderr } = await runReconcile(...args);
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(args[0] ?? '') });
     expect(stderr).not.toContain('    at ');
@@ -269,7 +269,7 @@ describe('Reconciliation', () => {
     ]);
   });
 
-  it('Reconciliation never skips a day since the platform’s start, whatever stopped the schedule', async () => {
+  it('Reconciliation catches up on every missed day of the last 31', async () => {
     await makeMonthsSince(stack.owner(), '40 days');
     await stack.owner().execute(
       `insert into events (id, event, impact, resource_type, created_at)
@@ -288,7 +288,7 @@ describe('Reconciliation', () => {
     expect(await waiting('unreconciled_days')).toMatchObject({ rows: 0, oldest: null });
   });
 
-  it('Reconciliation lists the provider’s payments without a receipt among pending work for operators', async () => {
+  it('Payments at the provider without a receipt are counted in the operators’ backlog', async () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 0 });
     await stack.owner().execute(
       `insert into reconciliations (id, day, resource_type, subject, reference, theirs, state)
@@ -298,7 +298,7 @@ describe('Reconciliation', () => {
     expect(await waiting('unreceipted_payments')).toMatchObject({ rows: 1 });
   });
 
-  itInFull('An unexplained difference is reported by npm run verify although the books are in order', async () => {
+  itInFull('npm run verify reports an unexplained difference even if the books are in order', async () => {
     const { status, stdout } = await runNpm('verify');
     expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('unreceipted_payments: 1') });
     expect(stdout).toContain('The books are in order.');
@@ -307,7 +307,7 @@ describe('Reconciliation', () => {
     expect((await runNpm('verify')).stdout).not.toContain('unreceipted_payments');
   });
 
-  it('Reconciliation refuses a second run on a day while another is in progress', async () => {
+  it('Reconciliation of a day fails while another run is in progress, until its heartbeat is stale', async () => {
     await stack.owner().execute(
       `update reconciled_days set state = 'running', taken_by = 'another', beat_at = now(), finished_at = null
          where day = ?`,
@@ -322,7 +322,7 @@ describe('Reconciliation', () => {
 });
 
 describe('A payment booked under another reference', () => {
-  it('A payment booked under another reference than it was paid for is a difference', async () => {
+  it('A payment booked under a different reference from the one it was paid for is a difference', async () => {
     const payer = await buildIndividual(stack);
     const [paid, other] = [await topUp(payer), await topUp(payer)];
     await payAtProvider(paid);

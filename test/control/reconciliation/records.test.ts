@@ -84,7 +84,7 @@ describe('Reconciled days', () => {
   const readDay = async () =>
     (await stack.em().execute<object[]>('select * from reconciled_days where day = ?', [yesterday]))[0];
 
-  it('A day with pending records at the provider is compared again until all are final, and is not done before', async () => {
+  it('A day with pending records at the provider stays pending and is compared again', async () => {
     const { id } = await pay(partner, { bank_account_number: magicAccount('131313') });
     await eventually(
       () => transfersOf(stack, id),
@@ -102,7 +102,7 @@ describe('Reconciled days', () => {
     expect(await readDay()).toMatchObject({ state: 'pending', unsettled: 0 });
   }, 90_000);
 
-  it('A day is always compared again a day later', async () => {
+  it('A day compared within a day of its end is compared again; one compared later is not', async () => {
     const lagging = { ...stack.deps.gateways.of('xendit'), listRecords: listNothing };
     const find = () => findDaysToReconcile(stack.em(), stack.deps.gateways, { at: new Date().toISOString() });
     await reconcile(dayBefore(1), lagging);
@@ -111,7 +111,7 @@ describe('Reconciled days', () => {
     expect(await find()).not.toContain(dayBefore(2));
   });
 
-  it('A day whose last run failed never delays the comparison of a newer one', async () => {
+  it('A day whose last run failed is compared after newer days', async () => {
     await stack.owner().execute('insert into reconciled_days (day, started_at) values (?, now())', [dayBefore(4)]);
     await stack.owner().execute("update reconciled_days set state = 'running' where day = ?", [dayBefore(4)]);
     const found = await findDaysToReconcile(stack.em(), stack.deps.gateways, { at: new Date().toISOString() });
@@ -146,7 +146,7 @@ describe('Records around midnight (UTC+7)', () => {
     );
 
   itInFull(
-    'A record whose two sides fall on either side of midnight is no difference on either day',
+    'A record dated before midnight on one side and after it on the other is not a difference',
     async () => {
       const [payments] = await Promise.all([makePayments(), makePayouts()]);
       const summaries = [await reconcile(before), await reconcile(after)];
@@ -187,7 +187,7 @@ describe('Refunds', () => {
     return asked.id;
   }
 
-  it('Refunds on which both sides agree are no differences: pending, successful, failed, refused and by transfer', async () => {
+  it('Refunds on which both sides agree are not differences, whatever their status or route', async () => {
     const byAccount = await buildPaid(stack, refunder, { method: 'virtual_account', channel: 'BCA', amount: '50000' });
     const byTransfer = await refund(refunder, byAccount, { amount: '20000', ...toBank() });
     await refundWhen(refunder, byTransfer, 'succeeded');
@@ -204,7 +204,7 @@ describe('Refunds', () => {
     expect(await differences()).toEqual([]);
   }, 60_000);
 
-  it('Refunds that the provider reversed, does not have, or has without a request are differences', async () => {
+  it('Refunds that the provider reversed, lacks, or has without our request are differences', async () => {
     const takenBack = await refunded('26000', 'succeeded');
     await stack.sandbox.post('/sandbox/refunds/settle', { reference_id: takenBack, status: 'FAILED' });
     const forgotten = await refunded('27000', 'succeeded');
@@ -255,7 +255,7 @@ describe('A payment in our books', () => {
     ['never succeeded', { status: 'FAILED' }, { status: 'failed', amount: '79000.0000' }],
   ];
   it.each(casesOf(unlisted))(
-    'A payment that according to the provider %s is a difference',
+    'A payment in our books that according to the provider %s is a difference',
     async (_, changes, theirs) => {
       const paymentId = await paid();
       edit('payments', paymentId, { ...changes, created: '2026-01-01T00:00:00.000Z' });
@@ -277,7 +277,7 @@ it('A payout that the provider reports as returned is a difference', async () =>
   ]);
 }, 60_000);
 
-it('An unreadable record never hides the money listed after it, and is a difference of its own', async () => {
+it('An unreadable record is a difference of its own and does not hide records listed after it', async () => {
   await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });
   const [late, odd] = [await open(), await open()];
   await stack.sandbox.post('/sandbox/expire', { payment_code: late.payment_code });
@@ -306,7 +306,7 @@ it('An unreadable record never hides the money listed after it, and is a differe
   await stack.sandbox.put('/sandbox/faults', {});
 }, 60_000);
 
-it('Reconciliation books payments to a reusable instrument without a callback: after closing, and listed hours late', async () => {
+it('Reconciliation books an instrument’s payments without callbacks, after closing or listed hours late', async () => {
   const change = async (faults: object) =>
     expect((await stack.sandbox.put('/sandbox/faults', faults)).status).toBe(200);
   const make = async () =>

@@ -82,7 +82,7 @@ const total = (count: number, amount: string, fee: string, available: string, pe
 });
 
 describe('A settlement', () => {
-  it('A settlement totals payments, settlements, payouts, returns and reversals, from the opening to the closing balance', async () => {
+  it('A settlement totals each kind of movement between the opening and the closing balance', async () => {
     const { status, headers, body } = await settlement(today());
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -114,7 +114,7 @@ describe('A settlement', () => {
     await expectChecksEmpty(stack);
   });
 
-  it('A settlement has a line for each journal in order of time, and the lines add up to its totals', async () => {
+  it('A settlement has a chronological line for each journal, and the lines add up to its totals', async () => {
     const { lines, totals }: { lines: Line[]; totals: Record<string, Line & { count: number }> } = (
       await settlement(today())
     ).body.data;
@@ -157,7 +157,7 @@ describe('A settlement', () => {
     expect(of(ids.open)).toEqual([['partner-payout.reserved', null]]);
   });
 
-  it("A settlement equals the statements of the partner's accounts for the day", async () => {
+  it('A settlement matches the statements of the partner’s accounts for the day', async () => {
     const platform = await buildPlatformAdmin(stack);
     const read = async (account: string) =>
       (await stack.get(`/v1/accounts/${account}/statement?from=${today()}&to=${today()}`, { token: platform.token }))
@@ -173,7 +173,7 @@ describe('A settlement', () => {
     expect(addMoney('0', ...postings.map(({ amount }) => amount))).toBe(closing.balance);
   });
 
-  it('A settlement is CSV when text/csv is requested; text that a spreadsheet would evaluate is quoted', async () => {
+  it('A settlement requested as text/csv is CSV, and text that a spreadsheet would evaluate is quoted', async () => {
     const { lines }: { lines: Line[] } = (await settlement(today())).body.data;
     const { status, headers, body } = await settlement(today(), 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -185,7 +185,7 @@ describe('A settlement', () => {
     expect(rows.find((row: string) => row.includes('partner-payment.released'))).toContain(',-46000.0000,');
   });
 
-  it('A settlement of a day before the partner existed is zero throughout', async () => {
+  it('A settlement of a day before the partner existed has only zeros', async () => {
     const { opening, closing, totals, lines } = (await settlement('2020-01-01')).body.data;
     expect([opening.balance, closing.balance, lines]).toEqual(['0.0000', '0.0000', []]);
     expect(Object.values(totals)).toEqual(Array(8).fill(total(0, '0', '0', '0', '0')));
@@ -193,7 +193,7 @@ describe('A settlement', () => {
   });
 
   it.each(['yesterday', '2026-02-30', '2026-3-1', '0000-01-01', '9999-12-31', '2026-03-02T00:00:00Z'])(
-    'A settlement of %s is refused, and the error names the field',
+    'A settlement of %s returns 400 and names the field',
     async (day) => {
       const { status, body } = await settlement(encodeURIComponent(day));
       expect([status, body.error.code, body.error.details?.[0].field]).toEqual([400, 'REQUEST_INVALID_PAYLOAD', 'day']);
@@ -224,7 +224,7 @@ describe('A settlement', () => {
   });
 
   // The last test: it moves rows to a past day.
-  it('A settlement’s day is in UTC+7, opens with the previous closing balance, and never changes once sealed', async () => {
+  it('A settlement’s day is in UTC+7, opens with the previous closing and never changes once sealed', async () => {
     const { lines }: { lines: Line[] } = (await settlement(today())).body.data;
     const paid = lines.filter(({ resource_id }) => resource_id === ids.paid).map(({ journal_id }) => journal_id);
     const funded = lines.filter(({ group }) => group === 'other').map(({ journal_id }) => journal_id);
