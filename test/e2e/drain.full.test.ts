@@ -103,7 +103,7 @@ async function restartGracefully(which: 'api' | 'worker'): Promise<void> {
 }
 
 describe('A restart by SIGTERM', () => {
-  it('A restart by SIGTERM fails no pending request, and reports unready before closing connections', async () => {
+  it('SIGTERM makes the API report not ready, and every pending request still succeeds', async () => {
     const before = await balanceOf(stack, payer.accountId);
     const payouts = Array.from({ length: 10 }, () => payOut(freshKey()));
     const topUps = Array.from({ length: 10 }, () => topUp(freshKey()));
@@ -126,7 +126,7 @@ describe('A restart by SIGTERM', () => {
   }, 180_000);
 
   itInFull(
-    `A restart by SIGTERM of API and worker in turn leaves ${count} payouts and ${count} top-ups correct`,
+    `During restarts of API and worker by SIGTERM, ${count} payouts and ${count} top-ups are executed once each`,
     async () => {
       const before = await balanceOf(stack, payer.accountId);
       // They are spread over the restarts, so that some meet each moment of them.

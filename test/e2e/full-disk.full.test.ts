@@ -98,7 +98,7 @@ async function buildProviderMoney(stack: ProcessStack) {
 }
 
 (isFullRun() && !isGivenUp ? describe : describe.skip)('A full disk of PostgreSQL', () => {
-  it('Requests on a full disk succeed or get a 503, no process exits, and once there is space each succeeds once and received payments are booked', async () => {
+  it('On a full disk requests succeed or return 503, no process exits, and retries take effect once', async () => {
     if (disk === null) throw new Error('no small disk can be mounted here; AMANAH_WITHOUT_FULL_DISK=1 skips this test');
     const running = await startProcessStack({ ownPostgres: { directory: join(directory, 'cluster') } });
     stack = running;

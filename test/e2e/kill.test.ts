@@ -18,11 +18,11 @@ afterEach(() => stack.restart());
 /** Where a process dies: after the row, the provider's answer, the callback row, the journal. */
 const failpoints = casesOf(
   ['open-payment-order.after', 'request-instrument.after', 'store-callback.after', 'settle-payment.after'] as const,
-  // Those of the API. The worker's two are in payments/first-attempt and saving-goals/kill.
+  // The other two are in payments/first-attempt and saving-goals/kill.
   (failpoint) => failpoint === 'open-payment-order.after' || failpoint === 'store-callback.after',
 );
 /** Which processes die when it is reached; the other one, if any, is killed from outside at that moment. */
-const victims = casesOf(['the one that reaches it', 'both'] as const);
+const victims = casesOf(['that process', 'both'] as const);
 
 const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoint, victim] as const));
 
@@ -51,9 +51,9 @@ async function dieAndRestart(victim: string): Promise<void> {
   await stack.restart();
 }
 
-describe('Payments whose process is killed with -9', () => {
+describe('Top-ups whose process is killed with SIGKILL', () => {
   it.each(cases)(
-    'A payment has one normal outcome when its process is killed with -9 at %s of %s',
+    'A top-up is executed once even if its process is killed with SIGKILL at %s (killed: %s)',
     async (failpoint, victim) => {
       const idempotencyKey = key();
       stack.arm(`${failpoint}=kill`);

@@ -56,7 +56,7 @@ const committing = ({ isOneStatement }: BalanceWay) => (isOneStatement ? 'pay_fr
 
 describe('Commits whose answer is lost', () => {
   it.each(ways)(
-    'A request for %s whose commit got no answer is not refused, and a retry under the key finds it',
+    'A request for %s whose commit got no answer returns 201 or 503, and a retry with its key pays once',
     async (_, way) => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -81,7 +81,7 @@ describe('Commits whose answer is lost', () => {
     120_000,
   );
 
-  it('A top-up whose commit got no answer is booked once, however often the worker has to check', async () => {
+  it('A top-up whose commits got no answer is booked once', async () => {
     const payer = await buildIndividual(stack);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const order = await eventually(
@@ -105,7 +105,7 @@ describe('Commits whose answer is lost', () => {
     expect(transactions.data.count).toBe(2);
   }, 240_000);
 
-  it('A payout whose commit got no answer is reserved once and sent once', async () => {
+  it('A payout whose commits got no answer is reserved once and sent once', async () => {
     const partner = await buildPayer(stack);
     const key = freshKey();
     const lost = loseAnswersTo('worker', 'commit');
@@ -130,7 +130,7 @@ describe('Commits whose answer is lost', () => {
 });
 
 describe('Restarts of PostgreSQL', () => {
-  it('A restart of PostgreSQL rolls back open transactions, refuses no client, and each retry under its key pays once', async () => {
+  it('If PostgreSQL restarts, open payments roll back and return 503, and each retry pays once', async () => {
     const requests = [];
     for (const [, way] of ways) {
       const count = way.isOneStatement ? 5 : 1;
@@ -152,7 +152,7 @@ describe('Restarts of PostgreSQL', () => {
   }, 240_000);
 
   it.each(ways)(
-    'A restart of PostgreSQL after the commit of %s keeps it, refuses no client, and a retry under the key finds it',
+    'If PostgreSQL restarts after the commit of %s, the request returns 503 and a retry finds the payment',
     async (_, way) => {
       const { database } = stack.lines.api;
       const request = await way.build(stack);

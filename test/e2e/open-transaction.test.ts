@@ -56,9 +56,9 @@ async function retry(request: BalanceRequest, key: string): Promise<void> {
 const ways = Object.entries(balanceWays);
 
 describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is written', (_, way) => {
-  const left = way.isOneStatement ? 'is complete' : 'is rolled back';
+  const left = way.isOneStatement ? 'commits' : 'rolls back';
 
-  it(`A transaction left open by a killed API ${left} and holds no lock, and a retry under the key pays once`, async () => {
+  it(`A transaction open when the API is killed ${left} and releases its locks, and a retry pays once`, async () => {
     const request = await way.build(stack);
     const key = freshKey();
     let pid: number;
@@ -74,7 +74,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is wr
 
   // budgets/role shows that the database aborts it.
   itInFull(
-    'A transaction left waiting by a killed API is terminated by the database and rolled back, and a retry under the key pays once',
+    'The database rolls back a transaction that waits for a lock when the API is killed, and a retry pays once',
     async () => {
       const request = await way.build(stack);
       const key = freshKey();
@@ -88,7 +88,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is wr
     120_000,
   );
 
-  it('A commit without its answer by a killed API is found by a retry under the key', async () => {
+  it('A retry finds the payment if the API was killed between its commit and the response', async () => {
     const request = await way.build(stack);
     const key = freshKey();
     stack.arm('pay-from-balance.after=kill');

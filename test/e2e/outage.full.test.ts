@@ -57,7 +57,7 @@ async function expectAllPosted(): Promise<void> {
 }
 
 describe('Outages', () => {
-  it(`An immediate shutdown of PostgreSQL during ${payments} top-ups loses none and stops no process`, async () => {
+  it(`An immediate shutdown of PostgreSQL during ${payments} top-ups loses none, and no process exits`, async () => {
     const { pid: apiPid } = stack.api;
     const { pid: workerPid } = stack.worker;
     const clients = Array.from({ length: payments }, (_, index) => topUpAndPay(index));
@@ -80,7 +80,7 @@ describe('Outages', () => {
   }, 240_000);
 
   itInFull(
-    'An outage of Temporal returns 503 with Retry-After within 3 s in one of three tries, leaves no rows, and loses no callback',
+    'While Temporal is down, a top-up returns 503 within 3 s and stores nothing, and no callback is lost',
     async () => {
       const before = await topUp();
       await stack.killTemporal();

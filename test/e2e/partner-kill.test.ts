@@ -50,7 +50,7 @@ const insist = (key: string) =>
     60_000,
   );
 
-/** Where a process dies: after the journal, the row, the provider's answer (see payments/first-attempt), the webhook's arrival. */
+/** Where a process dies: after the journal, row, provider's answer (see payments/first-attempt) or webhook. */
 const failpoints = casesOf([
   'settle-partner-payment.after',
   'open-partner-payment.after',
@@ -58,9 +58,9 @@ const failpoints = casesOf([
   'deliver-webhook.after',
 ]);
 
-describe('Partners’ payments whose processes are killed with -9', () => {
+describe('Partners’ payments whose processes are killed with SIGKILL', () => {
   it.each(failpoints)(
-    'A partner’s payment under one key has one outcome when API and worker are killed with -9 at %s',
+    'Concurrent requests with one key create one payment even if API and worker are killed at %s',
     async (failpoint) => {
       const key = `kill-${failpoint}-${Date.now()}`;
       stack.arm(`${failpoint}=kill`);

@@ -182,23 +182,23 @@ const beginRound: Begin = async () => {
 
 /** Where the worker is with each when it stops; for those on one path, the last point comes first. */
 const kinds: [string, string, Begin][] = [
-  ['a top-up, requested at the provider and not stored', 'request-instrument.after', beginTopUp],
+  ['a top-up, requested at the provider but not stored', 'request-instrument.after', beginTopUp],
   [
-    'a partner’s payment, requested at the provider and not stored',
+    'a partner’s payment, requested at the provider but not stored',
     'request-partner-instrument.after',
     beginPartnerPayment,
   ],
-  ['a payout, sent and not noted', 'send-transfer.after', beginPayout(true)],
-  ['a payout, noted and not sent', 'send-transfer.attempt-written', beginPayout(false)],
-  ['a refund, noted and not sent', 'send-transfer.attempt-written', beginRefund],
-  ['a circle’s pot, posted in a transaction that is open', 'pay-round.posted', beginRound],
+  ['a payout, sent but not recorded as sent', 'send-transfer.after', beginPayout(true)],
+  ['a payout, recorded but not sent', 'send-transfer.attempt-written', beginPayout(false)],
+  ['a refund, recorded but not sent', 'send-transfer.attempt-written', beginRefund],
+  ['a circle’s pot, posted but not committed', 'pay-round.posted', beginRound],
 ];
 
 const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T';
 
 /** The whole process, as on a suspended machine. */
 describe('A worker paused past its activities’ time-out while its twin acts', () => {
-  it(`A worker paused past its time-out changes nothing when it resumes: ${kinds.map(([name]) => name).join('; ')}`, async () => {
+  it(`A worker paused past its time-out repeats nothing when it resumes: ${kinds.map(([name]) => name).join('; ')}`, async () => {
     await using cleanup = new AsyncDisposableStack();
     const ready: [string, string, () => Promise<Ending>][] = [];
     for (const [name, point, begin] of kinds) ready.push([name, point, await begin()]);

@@ -210,9 +210,9 @@ const askForEach = (all: readonly Named<Asked>[]) =>
     return [name, { ...kind, answered }];
   });
 
-describe('A payment and a payout of each kind while Temporal is down', () => {
+describe('Requests of each kind while Temporal is down', () => {
   it.each(troubles)(
-    'Requests of each kind while Temporal %s return 503 within 3 s in one of three tries with nothing opened, and a retry under the key opens each once',
+    'While Temporal %s, requests return 503 and open nothing, and a retry opens each once',
     async (_, trouble) => {
       const all = oneOfEach();
       trouble(stack.lines.api.temporal);
@@ -229,14 +229,14 @@ describe('A payment and a payout of each kind while Temporal is down', () => {
   );
 });
 
-describe('Slow and silent Temporal', () => {
-  it('A slow Temporal and an even slower worker are awaited: one request of each kind completes once', async () => {
+describe('A slow or silent Temporal', () => {
+  it('With a slow Temporal and an even slower worker, a request of each kind completes once', async () => {
     stack.lines.api.temporal.set({ kind: 'delay', ms: 100 });
     stack.lines.worker.temporal.set({ kind: 'delay', ms: 500 });
     await atOnce(oneOfEach(), expectOne);
   }, 240_000);
 
-  it('A Temporal that stops answering once the rows are written leaves no unknown outcome: each row exists when its request is answered, and a retry joins it', async () => {
+  it('If Temporal hangs after a row is stored, the request is still answered and a retry returns the row', async () => {
     const all = oneOfEach();
     stack.arm(all.map(([, { opened }]) => `${opened}=hold`).join());
     const asked = askForEach(all);
@@ -254,8 +254,8 @@ describe('Slow and silent Temporal', () => {
   }, 240_000);
 });
 
-describe('Temporal that stops answering the worker', () => {
-  it('A Temporal that stops answering after the provider’s part repeats nothing: one of each kind completes once when it answers again', async () => {
+describe('A Temporal that stops answering the worker', () => {
+  it('A request that the provider executed completes once even if Temporal hangs before recording it', async () => {
     const all = oneOfEach();
     stack.arm(all.map(([, { made }]) => `${made}=hold`).join());
     const asked = askForEach(all);
@@ -280,8 +280,8 @@ describe('Temporal that stops answering the worker', () => {
   }, 240_000);
 });
 
-describe('A worker that dies after a refusal that Temporal did not receive', () => {
-  it('A partner’s payment whose refusal Temporal did not receive still has its webhook sent', async () => {
+describe('A worker that dies before Temporal records a refusal', () => {
+  it('A refused payment’s webhook is sent even if the worker dies before Temporal records the refusal', async () => {
     const told = createServer((_, answer) => answer.end()).listen(0, '127.0.0.1');
     await once(told, 'listening');
     const url = `http://127.0.0.1:${(told.address() as AddressInfo).port}/hook`;
@@ -319,7 +319,7 @@ describe('A worker that dies after a refusal that Temporal did not receive', () 
 });
 
 describe('A provider that accepts connections and never answers', () => {
-  it('A provider that never answers leaves one of each kind unknown, not refused: it waits, and is sent once on an answer', async () => {
+  it('If the provider never answers, requests stay pending and are executed once when it recovers', async () => {
     const all = oneOfEach();
     stack.lines.worker.provider.set({ kind: 'black-hole' });
     await atOnce(askForEach(all), async (kind) => {

@@ -128,7 +128,7 @@ async function triggerSweeps(): Promise<void> {
 }
 
 describe('A Temporal that lost all its data', () => {
-  it('A loss of Temporal’s data leaves no payment, payout, refund, circle, subscription, receipt, webhook or erasure behind', async () => {
+  it('After Temporal loses its data, the sweep completes all pending work, each payment and payout once', async () => {
     receiver.behave((response) => void response.writeHead(500).end());
     const unreleased = await collect();
     await payAtProvider(unreleased);
@@ -201,7 +201,7 @@ describe('A Temporal that lost all its data', () => {
     expect(await balanceOf(stack, payer.accountId)).toBe('149000.0000');
   }, 180_000);
 
-  it('A loss of Temporal’s data leaves reserved money to be sent once, and a disbursement waiting for its two people', async () => {
+  it('After Temporal loses its data, reserved money is sent once and a disbursement awaits approval', async () => {
     receiver.behave((response) => void response.writeHead(200).end());
     await setFaults(stack, {});
     const operators = [await buildOperators(stack), await buildOperators(stack)];
@@ -248,7 +248,7 @@ describe('A Temporal that lost all its data', () => {
   }, 180_000);
 
   // Waits for the worker's next check of Temporal, a minute later.
-  it('Workers that outlive a loss of Temporal’s data never leave anything unswept', async () => {
+  it('A worker that keeps running while Temporal loses its data still settles a paid order', async () => {
     await setFaults(stack, { callbacks: { drop: true } });
     const order = await topUp();
     await stack.loseTemporal(
