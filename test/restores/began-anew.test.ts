@@ -47,8 +47,8 @@ const subscribe = (key: string) => {
 const statusOf = async (workflowId: string) =>
   (await stack.deps.workflows.client.workflow.getHandle(workflowId).describe()).status.name;
 
-describe('A restore to before things were created', () => {
-  it('A retry under its key after a restore creates the resource again at once, under the same id', async () => {
+describe('A restore to before resources were created', () => {
+  it('After a restore, a retry with the same key recreates the resource under the same id', async () => {
     const requests = { topUp, collect, keep, payOut, subscribe };
     const idOf = ({ payment_order_id, id }: Record<string, string>) => payment_order_id ?? id;
     const keys = Object.fromEntries(Object.keys(requests).map((name) => [name, freshKey()]));
@@ -75,7 +75,7 @@ describe('A restore to before things were created', () => {
     expect(await transfersOf(stack, id)).toHaveLength(1);
   }, 60_000);
 
-  it('A refund sent to a bank before a restore is not sent to the wallet, too, although the wallet’s refusal is lost', async () => {
+  it('A refund sent to a bank before a restore is not sent to the wallet whose refusal was lost', async () => {
     const payment = await buildPaid(stack, partner);
     await stack.owner().execute('drop schema backup cascade');
     await backUp(stack.owner());
@@ -91,7 +91,7 @@ describe('A restore to before things were created', () => {
     expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [], transfers: [{ amount: 20_000 }] });
   }, 60_000);
 
-  it('A refund sent to the wallet before a restore is not sent to a bank, too, although the wallet has refused another since', async () => {
+  it('A refund sent to a wallet before a restore is not sent to a bank, whatever was refused since', async () => {
     const payment = await buildPaid(stack, partner);
     const late = await refund(partner, payment, { amount: '131313' });
     await eventually(
@@ -113,7 +113,7 @@ describe('A restore to before things were created', () => {
     expect(await atProvider(stack, asked.id)).toMatchObject({ refunds: [{ amount: 20_000 }], transfers: [] });
   }, 60_000);
 
-  it('A payment requested again after the provider has forgotten its key is refunded to the wallet that paid the first request', async () => {
+  it('A payment recreated after a restore is refunded to the wallet that paid its first request', async () => {
     await stack.owner().execute('drop schema backup cascade');
     await backUp(stack.owner());
     const [key, refundKey] = [freshKey(), freshKey()];
@@ -142,7 +142,7 @@ describe('A restore to before things were created', () => {
     await refundWhen(partner, await refund(partner, id, { amount: '30000' }), 'succeeded');
   }, 60_000);
 
-  it('An instrument accepts after a restore what was paid to it before and since', async () => {
+  it('An instrument recreated after a restore records payments made before and after the restore', async () => {
     const key = freshKey();
     const { id, payment_code } = (await keep(key)).body.data;
     const amountsWhen = (count: number) =>
@@ -166,7 +166,7 @@ describe('A restore to before things were created', () => {
   }, 60_000);
 
   itInFull(
-    'A batch approved again after a restore is sent at once, each payout once',
+    'A batch approved again after a restore sends each payout once',
     async () => {
       const approve = await buildSecondKey(stack, partner);
       const batch = await makeBatch(partner, itemsOf(12));
@@ -186,7 +186,7 @@ describe('A restore to before things were created', () => {
     90_000,
   );
 
-  it('A batch whose transfers left before a restore can only be approved again', async () => {
+  it('A batch sent before a restore can be approved again, but neither rejected nor expired', async () => {
     const second = await buildSecondKey(stack, partner);
     const { id } = await makeBatch(partner, itemsOf(2));
     await stack.owner().execute('drop schema backup cascade');
@@ -210,7 +210,7 @@ describe('A restore to before things were created', () => {
     expect(await transfersOfItems(stack, ids)).toEqual([1, 1]);
   }, 90_000);
 
-  it('A workflow whose row a restore removed completes with its next activity, which is not retried', async () => {
+  it('A workflow whose row a restore removed fails at its next activity', async () => {
     const { id } = (await collect(freshKey())).body.data;
     await restore(stack.owner());
     await stack.deps.workflows.hintPartnerPayment(id);
@@ -221,4 +221,4 @@ describe('A restore to before things were created', () => {
   }, 60_000);
 });
 
-describe('Money for what a restore removed', () => describePaidMeanwhile(() => stack));
+describe('Money for resources that a restore removed', () => describePaidMeanwhile(() => stack));

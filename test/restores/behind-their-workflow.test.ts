@@ -54,7 +54,7 @@ describe('A restore to before a payment was paid, while its net waits for its re
     expect(await readBalance(partner)).toEqual(paid);
   }, 60_000);
 
-  it('A paid payment that a restore removed is created again at once under its key, and settled', async () => {
+  it('A paid payment that a restore removed is recreated by a retry with its key and settled', async () => {
     await backUp(stack.owner());
     const key = freshKey();
     const { id, payment_code } = (await collect(key)).body.data;
@@ -74,7 +74,7 @@ describe('A restore to the moment between a row and its instrument', () => {
   const codeOf = ({ body }: { body: { data?: { payment_code?: string | null } } }) => body.data?.payment_code ?? null;
 
   it.each(['collect', 'keep', 'topUp'] as const)(
-    'A row without its instrument gets it again (%s)',
+    'A row restored without its instrument gets the same instrument again (%s)',
     async (name) => {
       const key = freshKey();
       const sql = `select count(*)::integer as count from ${tables[name]}`;

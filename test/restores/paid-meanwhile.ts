@@ -53,7 +53,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
   }, 60_000);
   afterEach(() => expectChecksEmpty(stack));
 
-  it('Money paid before a restore settles a partner’s payment requested again under its key, without a decision', async () => {
+  it('Money paid before a restore settles a partner’s payment recreated by a retry, without a decision', async () => {
     const key = freshKey();
     const { id, payment_code } = await collect(key);
     await payAtProvider(payment_code);
@@ -75,7 +75,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
     );
   }, 60_000);
 
-  it('Money paid before a restore settles an order requested again under its key, without a decision', async () => {
+  it('Money paid before a restore settles an order recreated by a retry, without a decision', async () => {
     const key = freshKey();
     const { payment_order_id: id, payment_code } = await topUp(key);
     await payAtProvider(payment_code);
@@ -90,7 +90,7 @@ export function describePaidMeanwhile(place: () => Stack): void {
     expect(Number(await balanceOf(stack, payer.accountId))).toBe(50_000);
   }, 60_000);
 
-  it('Money is in suspense again after a restore that also removed the decision about it', async () => {
+  it('If a restore removes a decision about suspense money, the money is in suspense again', async () => {
     const { id, payment_code } = await collect(freshKey());
     await restore(stack.owner());
     await payAtProvider(payment_code);
