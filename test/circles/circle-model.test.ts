@@ -16,7 +16,7 @@ import {
 } from './circle-model.ts';
 
 /** A hundred cases of each, ten thousand in the full run. */
-const numRuns = isFullRun() ? 10_000 : 100;
+const numRuns = isFullRun() ? 4_000 : 100;
 
 const circles = fc.record({
   size: fc.integer({ min: 2, max: 7 }),

@@ -20,7 +20,7 @@ import {
   replace,
 } from './running-circle.ts';
 
-const numRuns = isFullRun() ? 40 : 5;
+const numRuns = isFullRun() ? 25 : 5;
 const amount = 10_000;
 const rich = '1000000';
 /** A balance for a contribution or two. */

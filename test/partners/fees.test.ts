@@ -36,7 +36,7 @@ describe('A fee', () => {
         expect(share % 10_000n).not.toBe(0n);
       }
     });
-    fc.assert(property, { numRuns: isFullRun() ? 20_000 : 2_000 });
+    fc.assert(property, { numRuns: isFullRun() ? 10_000 : 2_000 });
   });
 
   it('A fee with more digits than an amount can have is refused without a server error', () => {
@@ -104,7 +104,7 @@ describe('Random fee tables', () => {
       expect(creation.status).toBe(200);
       expect(creation.body.data).toMatchObject({ amount: gross_amount, fee, net_amount });
     });
-    await fc.assert(property, { numRuns: isFullRun() ? 200 : 8 });
+    await fc.assert(property, { numRuns: isFullRun() ? 80 : 8 });
     await expectChecksEmpty(stack);
   }, 120_000);
 });

@@ -11,7 +11,7 @@ import { buildClerk, expectClerksEven } from './bank-clerks.ts';
  */
 const clients = isFullRun() ? 64 : 4;
 const partners = isFullRun() ? 16 : 3;
-const seconds = isFullRun() ? 60 : 2;
+const seconds = isFullRun() ? 30 : 2;
 /** The least requests that each client completes, however busy the machine is. */
 const leastDeeds = 3;
 const opening = 100_000;

@@ -145,7 +145,11 @@ describe.each(rails)('%s that is cancelled while its callback arrives', (_, rail
   it.each(casesOf(orders, (_, index) => index === rails.findIndex(([, each]) => each === rail)))(
     `A cancellation concurrent with the callback (%s, ${races} times) has one outcome, and no money is lost`,
     async (__, { race, ends: expected }) => {
-      const opened = await Promise.all(Array.from({ length: races }, rail.open));
+      const opened: Opened[] = [];
+      while (opened.length < races) {
+        const few = Array.from({ length: Math.min(10, races - opened.length) }, rail.open);
+        opened.push(...(await Promise.all(few)));
+      }
       const raced = await Promise.all(opened.map((each, index) => race(rail, each, index)));
       const ids = opened.map(({ id }) => id);
       const final = "('PAID', 'EXPIRED')";

@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-const racers = isFullRun() ? 300 : 6;
-const winners = isFullRun() ? 60 : 2;
+const racers = isFullRun() ? 150 : 6;
+const winners = isFullRun() ? 30 : 2;
 
 interface Racer {
   id: string;
