@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-const requests = isFullRun() ? 1000 : 15;
+const requests = isFullRun() ? 300 : 15;
 
 describe('Duplicate protection', () => {
   it(`Of ${requests} concurrent payments for one saving goal, one is accepted and all others return 400`, async () => {
