@@ -16,8 +16,8 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
 /** Simultaneous payouts of 10,000, and how many of them may pass. */
-const racers = isFullRun() ? 500 : 15;
-const winners = isFullRun() ? 100 : 5;
+const racers = isFullRun() ? 250 : 15;
+const winners = isFullRun() ? 50 : 5;
 
 interface Race {
   /** Compares the answers with the books. */

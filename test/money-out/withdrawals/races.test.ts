@@ -8,8 +8,8 @@ import { eventually, expectChecksEmpty, type Stack, startStack } from '../../sup
 import { addBankAccount, ask, buildOwner, someKey } from './build-withdrawals.ts';
 
 /** Simultaneous withdrawals, and how many of them may succeed. */
-const racers = isFullRun() ? 500 : 15;
-const winners = isFullRun() ? 100 : 5;
+const racers = isFullRun() ? 250 : 15;
+const winners = isFullRun() ? 50 : 5;
 /** IDR of each: together they reach the daily limit. */
 const each = 50_000_000 / winners;
 
