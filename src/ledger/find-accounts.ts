@@ -100,7 +100,7 @@ export async function findBalances(
 export async function findErasedOwner(tx: EntityManager, accountId: string): Promise<string | null> {
   const [owner] = await tx.execute<{ id: string; is_erased: boolean }[]>(
     `select u.id, u.erased_at is not null as is_erased from accounts a join users u on u.id = a.user_id
-     where a.id = ? and a.kind = 'user' for key share of u`,
+     where a.id = ? and a.kind in ('user', 'saving_goal') for key share of u`,
     [accountId],
   );
   return owner?.is_erased ? owner.id : null;

@@ -41,7 +41,7 @@ const waiting: Record<string, string> = {
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
   // Only a decision by two people can move this money. Its age counts from the erasure; the ledger has the time of
   // arrival.
-  money_of_erased: `select u.erased_at as since from users u join accounts a on a.user_id = u.id and a.organization_id is null
+  money_of_erased: `select u.erased_at as since from users u join accounts a on a.user_id = u.id
     join account_balances b on b.account_id = a.id
     where u.erased_at is not null and b.balance <> 0 group by a.id, u.erased_at having sum(b.balance) <> 0`,
   unreceipted_payments: unreceiptedPayments,

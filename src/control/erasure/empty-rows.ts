@@ -29,12 +29,8 @@ export async function emptyRows(tx: EntityManager, user: User): Promise<void> {
   await tx.execute('delete from addresses where user_id = ? and organization_id is null', [id]);
   await tx.execute('delete from official_documents where user_id = ?', [id]);
   await tx.execute('delete from cause_managers where user_id = ?', [id]);
-  await tx.execute("update saving_goals set name = 'Erased' where user_id = ? and organization_id is null", [id]);
-  await tx.execute(
-    `update accounts a set name = 'Erased' where a.user_id = ? or a.kind = 'saving_goal' and a.id in
-       (select g.account_id from saving_goals g where g.user_id = ? and g.organization_id is null)`,
-    [id, id],
-  );
+  await tx.execute("update saving_goals set name = 'Erased' where user_id = ?", [id]);
+  await tx.execute("update accounts set name = 'Erased' where user_id = ?", [id]);
   await tx.execute(
     'update bank_accounts set deleted_at = now() where user_id = ? and organization_id is null and deleted_at is null',
     [id],

@@ -389,7 +389,7 @@ begin
   end if;
   if decided.account_id is not null then
     if not exists (select from accounts a join users u on u.id = a.user_id
-        where a.id = decided.account_id and a.kind = 'user' and u.erased_at is not null) then
+        where a.id = decided.account_id and a.kind in ('user', 'saving_goal') and u.erased_at is not null) then
       raise exception 'the account does not belong to an erased person' using errcode = 'AM010',
         detail = decided.account_id::text;
     end if;

@@ -64,8 +64,8 @@ begin
   return case
     when exists (select from legal_holds h where h.user_id = p_user_id and h.lifted_at is null)
       then 'they are under a legal hold'
-    when exists (select from accounts a where a.user_id = p_user_id and a.organization_id is null
-        and account_balance(a.id) <> 0)
+    -- Including their saving goals as a user of an organization, which only they can release.
+    when exists (select from accounts a where a.user_id = p_user_id and account_balance(a.id) <> 0)
       then 'there is money on their accounts'
     when exists (select from payment_orders o where o.user_id = p_user_id and o.status in ('PENDING', 'WAITING_PAYMENT'))
       then 'a payment of theirs is open'

@@ -158,7 +158,8 @@ create view check_goal_orders_follow_orders as
   from saving_goal_orders g join payment_orders o on o.id = g.payment_order_id
   where o.updated_at >= checks_since_time() and g.status <> case o.status when 'PAID' then 'completed' when 'FAILED' then 'failed'
     when 'EXPIRED' then 'cancelled' else 'pending' end;
--- A closed goal is empty, and its money was moved only to the account of its release.
+-- A closed goal is empty, and its money was moved only to the account of its release, or paid out for an erased saver
+-- as two people decided (check_decisions_were_carried_out).
 create view check_closed_goals_are_empty as
   select g.id as saving_goal_id, account_balance(g.account_id) as held, null::uuid as journal_id
   from saving_goals g where g.closed_at >= checks_since_time() and account_balance(g.account_id) <> 0
@@ -167,4 +168,5 @@ create view check_closed_goals_are_empty as
   from saving_goals g
   join postings p on p.account_id = g.account_id and p.amount < 0
   where p.journal_id >= checks_since() and not exists (select from postings r
-    where r.journal_id = p.journal_id and r.account_id = g.released_to and r.amount = -p.amount);
+    where r.journal_id = p.journal_id and r.account_id = g.released_to and r.amount = -p.amount)
+    and not exists (select from journals j where j.id = p.journal_id and j.kind = 'platform.external');

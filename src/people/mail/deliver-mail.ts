@@ -28,7 +28,6 @@ export interface MailTools {
 
 interface MailRow extends MailSubject {
   id: string;
-  user_id: string;
   facts_sealed: string | null;
   attempts: number;
   created_at: Date | string;

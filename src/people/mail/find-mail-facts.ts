@@ -4,6 +4,7 @@ import type { Locale } from '../../shared/user.ts';
 import type { MailFacts, MailKind } from './mail.ts';
 
 export interface MailSubject {
+  user_id: string;
   kind: MailKind;
   resource_id: string | null;
   turn_number: number | null;
@@ -12,10 +13,15 @@ export interface MailSubject {
 
 /** One query per kind, with the columns of its template as text; `shown` formats money and instants. */
 const donation = `select d.id::text as reference, d.amount::text as amount, c.name as cause, d.updated_at as at
-  from donations d left join charitable_causes c on c.id = d.cause_id where d.id = ?`;
+  from donations d left join charitable_causes c on c.id = d.cause_id
+  where d.id = ? and d.status = 'completed'`;
 const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
     r.turn_number::text as turn
   from saving_circles c join saving_circle_rounds r on r.saving_circle_id = c.id where c.id = ? and r.turn_number = ?`;
+/** While the contribution is missing: the e-mail may be sent days after the report. */
+const missing = `${round} and c.status = 'active' and r.paid_at is null and exists (select from saving_circle_members m
+    where m.saving_circle_id = c.id and m.user_id = ? and not exists (select from saving_circle_contributions k
+      where k.member_id = m.id and k.turn_number = r.turn_number and k.status = 'completed'))`;
 
 const queries: Partial<Record<MailKind, string>> = {
   donation,
@@ -23,7 +29,8 @@ const queries: Partial<Record<MailKind, string>> = {
   allocation: donation,
   contribution: `select k.id::text as reference, k.amount::text as amount, nullif(k.guarantee_amount, 0)::text as guarantee,
       c.name as circle, k.turn_number::text as turn, k.updated_at as at
-    from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id where k.id = ?`,
+    from saving_circle_contributions k join saving_circles c on c.id = k.saving_circle_id
+    where k.id = ? and k.status = 'completed'`,
   withdrawal: `select p.reference, p.net_amount::text as amount, nullif(p.fee, 0)::text as fee, p.bank_code as bank,
       p.succeeded_at as at
     from payouts p where p.id = ? and p.status = 'succeeded'`,
@@ -45,8 +52,8 @@ const queries: Partial<Record<MailKind, string>> = {
     'select name as cause from charitable_causes where id = ? and ?::integer > 0 and stopped_from is not null',
   circle_invitation: `select c.name as circle, c.amount::text as amount, c.starts_at as at from saving_circles c
     where c.id = ? and c.status = 'new' and c.deleted_at is null`,
-  circle_due: round,
-  circle_overdue: round,
+  circle_due: missing,
+  circle_overdue: missing,
   circle_default: round,
   circle_pot: round,
 };
@@ -62,14 +69,16 @@ const shown: Record<string, (value: string, locale: Locale) => string> = {
   due_at: (value, locale) => shownAt(new Date(value), locale),
 };
 
-/** Reads the values of a receipt or reminder when it is sent. Returns null if its subject no longer exists. */
+/** Reads the values of a receipt or reminder when it is sent. Returns null if they no longer hold. */
 export async function findMailFacts(
   em: EntityManager,
-  { kind, resource_id: id, turn_number: turn, locale }: MailSubject,
+  { kind, user_id, resource_id: id, turn_number: turn, locale }: MailSubject,
 ): Promise<MailFacts | null> {
   const query = queries[kind];
   if (query === undefined || id === null) return {};
-  const [row] = await em.execute<Record<string, string | null>[]>(query, turn === null ? [id] : [id, turn]);
+  const about = turn === null ? [id] : [id, turn];
+  const params = query === missing ? [...about, user_id] : about;
+  const [row] = await em.execute<Record<string, string | null>[]>(query, params);
   return row === undefined ? null : factsOf(row, locale);
 }
 

@@ -3,7 +3,14 @@ import { applyRegister } from '../../../src/control/erasure/apply-register.ts';
 import { continueErasure } from '../../../src/control/erasure/continue-erasure.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { opened } from '../../circles/begin-circle.ts';
-import { type BuiltUser, buildIndividual, buildPlatformAdmin, fund } from '../../support/build.ts';
+import {
+  type BuiltUser,
+  buildIndividual,
+  buildOrganization,
+  buildOrganizationAdmin,
+  buildPlatformAdmin,
+  fund,
+} from '../../support/build.ts';
 import { approve, buildOperators, type Operators } from '../../support/decide.ts';
 import { buildTransaction, upload } from '../../support/documents.ts';
 import { blocksOf } from '../../support/operators-documents.ts';
@@ -155,6 +162,15 @@ describe('A person erased by two people', () => {
     expect(anew.body.data.id).not.toBe(person.id);
   }, 60_000);
 
+  it('The saving goals of an erased individual are unnamed although the individual belongs to an organization', async () => {
+    const user = await buildIndividual(stack, { organizationId: await buildOrganization(stack) });
+    const goal = { name: 'Rumah Siti', target_amount: '1000' };
+    expect((await stack.post('/v1/saving-goals', goal, { token: user.token })).status).toBe(201);
+    await erase(user.id);
+    const names = await stack.em().execute('select name from saving_goals where user_id = ?', [user.id]);
+    expect(names).toEqual([{ name: 'Erased' }]);
+  });
+
   it('An erasure that was carried out cannot be undone, repeated or stopped', async () => {
     const { id } = await buildIndividual(stack);
     await erase(id);
@@ -281,6 +297,29 @@ describe('People who cannot be erased', () => {
     const { status, body } = await propose(user.id);
     expect([status, body.message]).toEqual([400, `user_id: the user cannot be erased yet: ${why}`]);
     expect(await stack.em().execute('select 1 from decisions where user_id = ?', [user.id])).toEqual([]);
+  });
+
+  it('A user of an organization cannot be erased while there is money in their saving goal, which only they can release', async () => {
+    const user = await buildOrganizationAdmin(stack, { balance: '1000' });
+    await buildOrganizationAdmin(stack, { organizationId: user.organizationId });
+    const { token } = user;
+    const { id } = (await stack.post('/v1/saving-goals', { name: 'Hajj', target_amount: '1000' }, { token })).body.data;
+    const paid = await stack.post(
+      '/v1/payments/balance',
+      {
+        reference_type: 'saving_goal_contribution',
+        reference_id: id,
+        source_account_id: user.accountId,
+        amount: 400,
+      },
+      { token },
+    );
+    expect(paid.status).toBe(201);
+    expect((await propose(user.id)).body.message).toBe(
+      'user_id: the user cannot be erased yet: there is money on their accounts',
+    );
+    await stack.post(`/v1/saving-goals/${id}/release`, { account_id: user.accountId }, { token });
+    await erase(user.id);
   });
 
   it('An erasure needs two operators', async () => {

@@ -6,7 +6,8 @@ import { begun } from '../../circles/begin-circle.ts';
 import { contribute } from '../../circles/build-circle.ts';
 import { settleAtProvider, transferElsewhere } from '../../money-out/payouts/build-payouts.ts';
 import { buildOwner, withdraw, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';
-import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
+import { type BuiltUser, balanceOf, buildIndividual, fund } from '../../support/build.ts';
+import { buildGoal } from '../../support/build-targets.ts';
 import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildStrandedCause, erase, lookNoMore } from './stranded-cause.ts';
@@ -128,6 +129,19 @@ describe('Money for a person after the erasure', () => {
       );
     expect(event?.data).toMatchObject({ account_id: accountId, amount: '-60000.0000' });
   }, 60_000);
+
+  it('Money in the saving goal of an erased person, which a restore can bring back, is paid out and booked', async () => {
+    const { rows: before } = await waiting();
+    const person = await buildIndividual(stack);
+    const { accountId } = await buildGoal(stack, person);
+    await erase(stack, operators, person);
+    await fund(stack, accountId, '1000');
+    expect(await waiting()).toMatchObject({ rows: before + 1 });
+    const paid = { kind: 'book_external', amount: '-1000', reference: `goal ${newId()}`, account_id: accountId };
+    expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
+    expect(await balanceOf(stack, accountId)).toBe('0.0000');
+    expect(await waiting()).toMatchObject({ rows: before });
+  });
 
   it('The platform’s own transfer to an erased person is credited back if the bank returns it', async () => {
     const { accountId } = await returned();

@@ -1,6 +1,9 @@
+import { deliverMail } from '../../../src/people/mail/deliver-mail.ts';
 import { begun, move, onDay, passTime } from '../../circles/begin-circle.ts';
 import { contribute } from '../../circles/build-circle.ts';
-import type { BuiltUser } from '../../support/build.ts';
+import { give } from '../../giving/donations/build-donations.ts';
+import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
+import { buildActiveCause } from '../../support/build-targets.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
@@ -36,4 +39,58 @@ it('Circle members get one mail per paid, due, overdue and defaulted contributio
     'circle_default',
     'circle_pot',
   ]);
+});
+
+/** Sends the mails of a person that wait, as after an outage of the mail server; returns their kinds and statuses. */
+async function send({ id }: BuiltUser): Promise<string[]> {
+  const tools = {
+    sealer: stack.deps.sealer,
+    sender: { send: async () => undefined, close: () => undefined },
+    publicUrl: 'http://localhost',
+  };
+  const mails = await stack
+    .em()
+    .execute<{ id: string; kind: string }[]>(
+      "select id, kind from mails where user_id = ? and status = 'pending' order by created_at, id",
+      [id],
+    );
+  const sent: string[] = [];
+  for (const mail of mails) sent.push(`${mail.kind} ${await deliverMail(stack.em(), tools, mail.id)}`);
+  return sent;
+}
+
+const confirm = ({ id }: BuiltUser) =>
+  stack.em().execute('update users set email_confirmed_at = now() where id = ?', [id]);
+
+it('No reminder is sent late to a member who has paid, nor of a circle that was cancelled, nor a receipt of a refunded contribution', async () => {
+  const { id, members } = await begun(stack, 3, {});
+  const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+  for (const member of members) await confirm(member);
+  await passTime(stack, id, onDay(2));
+  await contribute(stack, first, id);
+  expect(await send(first)).toEqual([
+    'circle_due silenced',
+    'circle_overdue silenced',
+    'circle_default sent',
+    'contribution sent',
+  ]);
+  expect(await send(second)).toEqual(['circle_due sent', 'circle_overdue sent', 'circle_default sent']);
+  await contribute(stack, second, id);
+  const { token } = await buildPlatformAdmin(stack);
+  expect((await stack.post(`/v1/saving-circles/${id}/cancel`, {}, { token })).status).toBe(200);
+  expect(await send(second)).toEqual(['contribution silenced']);
+  expect(await send(third)).toEqual(['circle_due silenced', 'circle_overdue silenced', 'circle_default sent']);
+});
+
+it('No receipt is sent late for a donation that was refunded', async () => {
+  const { id: causeId } = await buildActiveCause(stack);
+  const donor = await buildIndividual(stack, { balance: '100000' });
+  await confirm(donor);
+  await give(stack, donor, 1000, causeId);
+  await give(stack, donor, 2000, causeId);
+  const [{ id }] = await stack
+    .em()
+    .execute<[{ id: string }]>('select id from donations where user_id = ? and amount = 1000', [donor.id]);
+  expect((await stack.post(`/v1/donations/${id}/refund`, undefined, { token: donor.token })).status).toBe(200);
+  expect(await send(donor)).toEqual(['donation silenced', 'donation sent']);
 });
