@@ -63,6 +63,20 @@ const ownMoney = async () => {
   return Number(row?.own);
 };
 
+/** Money in another amount than the partner asked for: it waits in suspense. Returns its receipt. */
+export async function buildSuspended(place: Stack, payee: BuiltPartner, amount: number): Promise<string> {
+  const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
+  const { id, payment_code } = (await payee.post('/payments', body, freshKey())).body.data;
+  await place.sandbox.post('/sandbox/pay', { payment_code, amount });
+  const [receipt] = await eventually(
+    () =>
+      place.em().execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [id]),
+    (held) => held.length === 1,
+    30_000,
+  );
+  return receipt?.id ?? '';
+}
+
 /** On a stack that the caller starts and stops, without differences on its days. */
 export function describeBeyondOurs(place: () => Stack): void {
   beforeAll(async () => {
@@ -152,24 +166,12 @@ export function describeBeyondOurs(place: () => Stack): void {
     });
   }, 120_000);
 
-  /** Money in another amount than asked: it waits in suspense. */
-  async function buildSuspended(amount: number): Promise<string> {
-    const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
-    const { id, payment_code } = (await partner.post('/payments', body, freshKey())).body.data;
-    await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
-    const [receipt] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [id]),
-      (held) => held.length === 1,
-      30_000,
-    );
-    return receipt?.id ?? '';
-  }
-
   it('A transfer that refunded money in suspense is booked once, by the decision that names it', async () => {
-    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
     const reference = `refund-${randomUUID()}`;
     const transfer = await transferElsewhere(stack, reference, '111111');
     await eventually(
@@ -182,7 +184,7 @@ export function describeBeyondOurs(place: () => Stack): void {
       status: 400,
       body: { message: expect.stringMatching(`provider_reference: is required.*${transfer}`) },
     });
-    const other = { ...refund, receipt_id: await buildSuspended(99_000), provider_reference: transfer };
+    const other = { ...refund, receipt_id: await buildSuspended(stack, partner, 99_000), provider_reference: transfer };
     expect((await propose(stack, operators, other)).status).toBe(400);
 
     // Of two decisions that name it, one books it.
@@ -202,7 +204,11 @@ export function describeBeyondOurs(place: () => Stack): void {
   }, 120_000);
 
   it('A refund of money in suspense is refused if its transfer was booked in the meantime', async () => {
-    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
     const transfer = await transferElsewhere(stack, `refund-${randomUUID()}`, '111111');
     await eventually(
       () => differenceOf(transfer),

@@ -9,7 +9,7 @@ import { untilLocked } from '../../support/lock-waits.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
-import { describeBeyondOurs } from './beyond-ours.ts';
+import { buildSuspended, describeBeyondOurs } from './beyond-ours.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -309,6 +309,23 @@ describe('After a restore to before a payout was created', () => {
     },
     120_000,
   );
+
+  it('A payout created again after a restore takes over its transfer named by the refund of a receipt', async () => {
+    const key = freshKey();
+    const { id, transfer } = await buildForgotten(key);
+    const receipt_id = await buildSuspended(stack, partner, 97_500);
+    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id, provider_reference: transfer };
+    expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
+    await pay(partner, {}, key);
+    await payoutWhen(partner, id, 'succeeded');
+    const events = await stack
+      .em()
+      .execute<unknown[]>(
+        "select from events where event = 'TRANSFER_UNBOOKED' and resource_id = ? and impact = 'HIGH'",
+        [receipt_id],
+      );
+    expect(events).toHaveLength(1);
+  }, 120_000);
 
   itInFull(
     'A transfer matched by a retried payout after a restore is no longer unknown or bookable',
