@@ -230,12 +230,68 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(evidence).toMatchObject({ evidence: { books: { refunded_receipts: [refund.receipt_id] } } });
   }, 120_000);
 
+  it('A refund of money in suspense is an open difference once the bank has returned its transfer', async () => {
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
+    const reference = `refund-${randomUUID()}`;
+    const transfer = await transferElsewhere(stack, reference, '111111');
+    await eventually(
+      () => differenceOf(transfer),
+      (difference) => difference?.theirs.status === 'succeeded',
+      30_000,
+    );
+    expect(await decide(stack, operators, { ...refund, provider_reference: transfer })).toMatchObject({
+      status: 'carried_out',
+    });
+    await settleAtProvider(stack, reference, 'REVERSED');
+    const returned = await eventually(
+      () => differenceOf(transfer),
+      ({ state }) => state === 'open',
+      30_000,
+    );
+    expect(returned).toMatchObject({ kind: 'STATUS', ours: { status: 'refunded' }, theirs: { status: 'reversed' } });
+    expect((await reconcile()).open).toBe(1);
+    expect((await propose(stack, operators, { kind: 'book_transfer', provider_reference: transfer })).status).toBe(404);
+    const explanation = { kind: 'explain_difference', reconciliation_id: returned.id };
+    expect((await propose(stack, operators, explanation)).status).toBe(201);
+    expect((await reconcile()).open).toBe(0);
+  }, 120_000);
+
+  it('A refund of money in suspense asks the provider about the transfer that it names', async () => {
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
+    const reference = `refund-${randomUUID()}`;
+    const transfer = await transferElsewhere(stack, reference);
+    await reconcile();
+    expect(await differenceOf(transfer)).toMatchObject({ theirs: { status: 'pending' } });
+    const named = { ...refund, provider_reference: transfer };
+    expect((await propose(stack, operators, named)).status).toBe(400);
+    await setFaults(stack, { callbacks: { drop: true } });
+    await settleAtProvider(stack, reference, 'SUCCEEDED');
+    const { body } = await propose(stack, operators, named);
+    await settleAtProvider(stack, reference, 'FAILED');
+    const approved = await approve(stack, operators, body.data.id);
+    await setFaults(stack, {});
+    expect(approved.body.data).toMatchObject({ status: 'refused', reason: expect.stringContaining('failed') });
+    const [receipt] = await stack
+      .em()
+      .execute<{ state: string }[]>('select state from receipts where id = ?', [refund.receipt_id]);
+    expect(receipt).toEqual({ state: 'suspended' });
+    expect(await differenceOf(transfer)).toMatchObject({ state: 'resolved' });
+  }, 120_000);
+
   it('An unknown transfer can be booked once it has succeeded, even if no callback arrived', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference);
     await reconcile();
     expect(await differenceOf(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', theirs: { status: 'pending' } });
-    await setFaults(stack, { callbacks: { drop: 1 } });
+    await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, reference, 'SUCCEEDED');
     await setFaults(stack, {});
     const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: unknown });
