@@ -195,6 +195,30 @@ it('A second transfer booked as a loss is booked once if its payout then succeed
   await stuckWhen(second, 0);
 }, 120_000);
 
+it('Explaining a second transfer does not explain that its failed payout was made', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const { id } = await buildEnded(payer);
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await saidOf(id, 'succeeded');
+  const second = await transferTwice(id);
+  const [difference] = await eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ id: string; theirs: { status: string } }[]>(
+          'select id, theirs from reconciliations where subject = ?',
+          [second],
+        ),
+    ([found]) => found?.theirs.status === 'succeeded',
+    60_000,
+  );
+  const explanation = { kind: 'explain_difference', reconciliation_id: difference?.id };
+  expect(await propose(stack, operators, explanation)).toMatchObject({ body: { data: { status: 'carried_out' } } });
+  await stuckWhen(second, 0);
+  await stuckWhen(id);
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+}, 120_000);
+
 it('Booking a second transfer does not deadlock with a query of its payout', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
