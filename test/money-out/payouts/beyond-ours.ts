@@ -286,6 +286,15 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(await differenceOf(transfer)).toMatchObject({ state: 'resolved' });
   }, 120_000);
 
+  it('A transfer of the platform is booked with its own amount only', async () => {
+    const unknown = await transferElsewhere(stack, `own-${randomUUID()}`, '111111');
+    await differenceWhen(unknown);
+    const wrong = await propose(stack, operators, { kind: 'book_external', amount: '-10000', reference: unknown });
+    expect(wrong).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^amount: .*100000/) } });
+    const booking = { kind: 'book_transfer', provider_reference: unknown };
+    expect(await decide(stack, operators, booking)).toMatchObject({ status: 'carried_out' });
+  }, 120_000);
+
   it('An unknown transfer can be booked once it has succeeded, even if no callback arrived', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference);
