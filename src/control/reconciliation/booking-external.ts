@@ -19,20 +19,28 @@ const keptForCauses = 'AM004';
  * Books money that the platform itself moved at the provider (a top-up, a withdrawal, a provider charge that no payment
  * explains), once per reference; needs two operators. The counter-account is fee revenue, the platform's own money, as
  * money owed to others cannot be withdrawn; for an erased person's money it is that person's account. A decision for a
- * movement already booked, or for more than the balance, becomes `refused`.
+ * movement already booked, of another amount than its transfer, or for more than the balance becomes `refused`.
  */
 export const bookingExternal: DecisionHandling<'book_external'> = {
   async look(em, gateways, { amount, reference, account_id: accountId }) {
-    const [row] = await em.execute<{ clearing: string; own: string; is_booked: boolean }[]>(
+    const [row] = await em.execute<{ clearing: string; own: string; is_booked: boolean; transferred: Money | null }[]>(
       `select (-account_balance(?))::numeric(20, 4)::text as clearing,
          (account_balance(?) + account_balance(?))::numeric(20, 4)::text as own,
          exists (select from journal_keys where business_key = ?)
-           or is_transfer_known(?) as is_booked`,
-      [gatewayClearing, feeRevenue, providerCost, journalKeys.platformExternal(reference), reference],
+           or is_transfer_known(?) as is_booked,
+         (select t.theirs ->> 'amount' from transfers_beyond_ours(?) t where t.subject = ? limit 1) as transferred`,
+      [gatewayClearing, feeRevenue, providerCost, journalKeys.platformExternal(reference), ...Array(3).fill(reference)],
     );
-    const { clearing, own, is_booked } = must(row, 'a select without a table has a row');
+    const { clearing, own, is_booked, transferred } = must(row, 'a select without a table has a row');
     if (is_booked)
       refuse('REQUEST_INVALID', 'a movement with this reference is already booked', { field: 'reference' });
+    if (
+      transferred !== null &&
+      compareMoney(amount, '0') < 0 &&
+      compareMoney(addMoney(amount, transferred), '0') !== 0
+    ) {
+      refuse('REQUEST_INVALID', `is not that of the transfer, IDR ${transferred}`, { field: 'amount' });
+    }
     const account = accountId === undefined ? null : { account_id: accountId, free: await freeOfErased(em, accountId) };
     if (account !== null && compareMoney(addMoney(account.free, amount), '0') < 0) {
       refuse('REQUEST_INVALID', `exceeds the available balance of the account, IDR ${account.free}`, {
@@ -58,7 +66,7 @@ export const bookingExternal: DecisionHandling<'book_external'> = {
     try {
       // A refusal by the database is rolled back, and the decision closed here.
       const [row] = await tx.transactional((inner) => inner.execute<{ booked: boolean }[]>(sql, [newId(), id]));
-      return row?.booked ? undefined : refused('a movement with this reference is already booked');
+      return row?.booked ? undefined : refused('this movement is already booked, or is of another amount');
     } catch (error) {
       if (!([insufficientBalance, keptForCauses] as unknown[]).includes(errorCodeOf(error))) throw error;
       return refused(`exceeds ${account_id ? 'the available balance of the account' : "the platform's own balance"}`);

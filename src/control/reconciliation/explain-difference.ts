@@ -13,7 +13,7 @@ export function lockDifference(tx: EntityManager, id: string): Promise<Reconcili
 
 /**
  * Records one operator's explanation of a difference, which the caller's transaction has locked. This closes the
- * difference, and its payout's contradiction if that concerns the same provider status. Moves no money.
+ * difference, and its payout's contradiction if that concerns the same transfer and provider status. Moves no money.
  */
 export async function explainDifference(
   tx: EntityManager,
@@ -24,7 +24,7 @@ export async function explainDifference(
   difference.note = decision.note;
   difference.updated_at = await readDatabaseClock(tx);
   await tx.flush();
-  if (difference.resource_type === 'payout' && difference.resource_id) {
+  if (difference.resource_type === 'payout' && difference.resource_id && difference.kind !== 'DOUBLE_TRANSFER') {
     await tx.execute(
       `update payouts set contradicted_at = null, explained_word = last_word
        where id = ? and last_word = any (?::text[]) and contradicted_at is not null`,

@@ -369,7 +369,7 @@ end $$;
 -- event that names them, and carries out the decision. The counter-account is the platform's own money (revenue less
 -- the provider's cost), or an account of an erased person, who was paid the money in another way. A transfer that the
 -- reference names by the provider's id is then in the books, and neither unknown nor to be booked again. Returns false
--- if it is already booked.
+-- if it is already booked, or is of another amount.
 create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -384,7 +384,9 @@ begin
   decided := approved_decision(p_decision_id, 'book_external');
   -- As book_transfer does, before the balances: a later status waits for this lock, and then finds the transfer booked.
   perform from reconciliations r where r.resource_type = 'payout' and r.subject = decided.reference order by r.id for update;
-  if is_transfer_known(decided.reference) then
+  if is_transfer_known(decided.reference) or decided.amount < 0 and exists (select
+      from transfers_beyond_ours(decided.reference) t
+      where t.subject = decided.reference and (t.theirs ->> 'amount')::numeric <> -decided.amount) then
     return false;
   end if;
   if decided.account_id is not null then

@@ -41,14 +41,15 @@ create trigger reconciliations_state_law before insert or update of state on rec
     'resolved>open', 'resolved>explained');
 
 -- Records a difference of a day, once, as open, with an event if it is new, changed or has reappeared. A transfer that
--- is not ours is reported as HIGH. Ignores transfers that two people have booked.
+-- is not ours is reported as HIGH. Ignores transfers that two people have booked, unless they have failed or returned.
 create function keep_difference(p_id uuid, p_provider text, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
   p_ours jsonb, p_theirs jsonb, p_is_further boolean) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 declare
   kept reconciliations;
 begin
-  if p_type = 'payout' and exists (select from booked_transfers b where b.provider_id = p_subject and b.decision_id is not null) then
+  if p_type = 'payout' and coalesce(p_theirs ->> 'status', '') not in ('failed', 'reversed')
+    and exists (select from booked_transfers b where b.provider_id = p_subject and b.decision_id is not null) then
     return;
   end if;
   update reconciliations r set met_at = now()

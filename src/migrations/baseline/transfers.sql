@@ -177,10 +177,18 @@ declare
 begin
   perform refuse_old_snapshot();
   perform from reconciliations r where r.resource_type = 'payout' and r.subject = p_provider_id order by r.id for update;
-  -- A receipt stays refunded: people decide about money that comes back.
+  -- A receipt stays refunded: people decide about money that comes back. But a payout's own transfer did not refund it.
   delete from booked_transfers b where b.provider_id = p_provider_id and exists (select from decisions d
-    where d.id = b.decision_id and d.kind <> 'settle_receipt') returning * into booked;
+    where d.id = b.decision_id and (d.kind <> 'settle_receipt'
+      or exists (select from payouts p where p.provider_transfer_id = p_provider_id))) returning * into booked;
   if not found then
+    return false;
+  end if;
+  insert into events (event, impact, resource_type, resource_id, data)
+    select 'TRANSFER_UNBOOKED', 'HIGH', 'receipt', d.receipt_id::text, jsonb_build_object('provider_id', p_provider_id,
+      'decision_id', d.id, 'booked_journal_id', booked.journal_id)
+    from decisions d where d.id = booked.decision_id and d.kind = 'settle_receipt';
+  if found then
     return false;
   end if;
   select case when p_keeps_cost then coalesce(-sum(p.amount), 0) else 0 end into kept

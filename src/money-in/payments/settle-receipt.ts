@@ -4,6 +4,11 @@ import type { AccountKind } from '../../ledger/accounts/account.ts';
 import { findErasedOwner } from '../../ledger/find-accounts.ts';
 import { carryOutAbout } from '../../money-out/decisions/carry-out.ts';
 import { type DecisionHandling, type DecisionPorts, refused } from '../../money-out/decisions/handling.ts';
+import {
+  getTransferBeyond,
+  type Heard as HeardTransfer,
+  hearBeyond,
+} from '../../money-out/payouts/booking-transfer.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
 import { type Gateways, isProviderUnknown, type ProviderPayment } from '../../platform/gateway/gateway.ts';
 import { must } from '../../shared/assert.ts';
@@ -12,6 +17,7 @@ import { westernIndonesiaDay } from '../../shared/clock.ts';
 import { refuse } from '../../shared/errors.ts';
 import { failpoint } from '../../shared/failpoint.ts';
 import { newId } from '../../shared/ids.ts';
+import { compareMoney } from '../../shared/money.ts';
 import { strayOfReceipt } from './confirm-payment.ts';
 import { Receipt } from './receipt.entity.ts';
 import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
@@ -61,36 +67,32 @@ const noSuchTransfer = 'there is no such transfer of this amount that is not boo
 
 /**
  * The provider's id of the unknown transfer that refunded a receipt; undefined if none did. Throws REQUEST_INVALID if
- * the named one is not a finished transfer of the receipt's amount, or if none is named while one may have refunded it:
- * it would be booked a second time.
+ * the named one has another amount, or if none is named while one may have refunded it: it would be booked a second
+ * time. Otherwise throws as `getTransferBeyond` does.
  */
 async function requireTransfer(
   em: EntityManager,
+  gateways: Gateways,
   { amount, received_at }: Receipt,
   named: string | undefined,
 ): Promise<string | undefined> {
   const field = 'provider_reference';
-  const succeeded = `theirs ->> 'status' = 'succeeded' and (theirs ->> 'amount')::numeric = ?`;
-  if (named === undefined) {
-    const [unknown] = await em.execute<{ subject: string }[]>(
-      `select subject from reconciliations where kind = 'UNKNOWN_TRANSFER' and state = 'open' and ${succeeded}
-         and day >= ? and not is_transfer_known(subject) limit 1`,
-      [amount, westernIndonesiaDay(received_at)],
-    );
-    if (unknown === undefined) return undefined;
-    const advice = 'name it if it refunded the money, otherwise book it first (book_transfer)';
-    return refuse('REQUEST_INVALID', `is required: the transfer ${unknown.subject} has this amount; ${advice}`, {
-      field,
-    });
+  if (named !== undefined) {
+    const transfer = await getTransferBeyond(em, gateways, named);
+    if (compareMoney(transfer.amount, amount) !== 0) refuse('REQUEST_INVALID', noSuchTransfer, { field });
+    return transfer.subject;
   }
-  const found = await em.execute<{ subject: string }[]>(
-    `select distinct subject from transfers_beyond_ours(?) where ${succeeded} limit 2`,
-    [named, amount],
+  const [unknown] = await em.execute<{ subject: string }[]>(
+    `select subject from reconciliations where kind = 'UNKNOWN_TRANSFER' and state = 'open'
+       and theirs ->> 'status' = 'succeeded' and (theirs ->> 'amount')::numeric = ?
+       and day >= ? and not is_transfer_known(subject) limit 1`,
+    [amount, westernIndonesiaDay(received_at)],
   );
-  const [transfer] = found;
-  if (transfer === undefined) return refuse('REQUEST_INVALID', noSuchTransfer, { field });
-  if (found.length > 1) refuse('REQUEST_INVALID', 'matches several transfers: send the provider’s id', { field });
-  return transfer.subject;
+  if (unknown === undefined) return undefined;
+  const advice = 'name it if it refunded the money, otherwise book it first (book_transfer)';
+  return refuse('REQUEST_INVALID', `is required: the transfer ${unknown.subject} has this amount; ${advice}`, {
+    field,
+  });
 }
 
 /** The provider's current status of a receipt's payment, `not known`, or `silent` if the provider does not answer. */
@@ -107,6 +109,12 @@ async function hearPayment(
   }
 }
 
+/** The provider's current status of the payment, and of the transfer that refunded it, if the decision names one. */
+interface Heard {
+  says: string;
+  transfer: HeardTransfer | null;
+}
+
 /** Credits money in suspense to an account, or records that the provider refunded it; needs two people. */
 export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
   async look(em, gateways, { receipt_id: id, action, account_id, provider_reference: named }) {
@@ -116,7 +124,7 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     if (state !== 'suspended')
       refuse('REQUEST_INVALID', `the receipt is ${state}, not suspended`, { field: 'receipt_id' });
     if (action === 'credit') await requireCreditable(em, must(account_id, 'a credit names its account'));
-    const transfer_id = action === 'refund' ? await requireTransfer(em, receipt, named) : undefined;
+    const transfer_id = action === 'refund' ? await requireTransfer(em, gateways, receipt, named) : undefined;
     const says = await hearPayment(gateways, receipt);
     if (action === 'credit' && isTakenBack(says)) {
       refuse('REQUEST_INVALID', `the provider reports the payment as ${says}: there is no money to credit`, {
@@ -134,10 +142,13 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
       isProven: false,
     };
   },
-  hear: async (em, gateways, { receipt_id }) =>
-    hearPayment(gateways, await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })),
+  hear: async (em, gateways, { receipt_id, provider_reference: named }): Promise<Heard> => ({
+    says: await hearPayment(gateways, await em.findOneOrFail(Receipt, { id: receipt_id ?? '' })),
+    transfer: named ? await hearBeyond(em, gateways, named) : null,
+  }),
   /** Why the decision no longer applies: the receipt, the account or the provider's status has changed. */
-  async whyMoved(tx, decision, says?: string) {
+  async whyMoved(tx, decision, heard?: Heard) {
+    const says = heard?.says;
     const { state } = await tx.findOneOrFail(Receipt, { id: decision.receipt_id ?? '' }, { refresh: true });
     if (state !== 'suspended') return `the receipt is now ${state}`;
     if (decision.account_id && (await findErasedOwner(tx, decision.account_id)) !== null) {
@@ -151,7 +162,9 @@ export const settlingReceipt: DecisionHandling<'settle_receipt'> = {
     const isGone = decision.action === 'credit' && isTakenBack(says ?? '');
     return isNew || isGone ? `the provider has since reported the payment as ${says}` : null;
   },
-  async act(tx, _, decision) {
+  async act(tx, _, decision, { transfer }: Heard) {
+    await transfer?.write(tx);
+    if (transfer?.why) return refused(transfer.why);
     const { id: decision_id, receipt_id, note, action, account_id } = decision;
     const receipt = await tx.findOneOrFail(Receipt, { id: receipt_id ?? '' });
     const { id, amount } = receipt;

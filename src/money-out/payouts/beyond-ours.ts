@@ -45,7 +45,8 @@ async function noteEach(
 
 /**
  * For a transfer that failed or that the bank returned: reverses what two people booked for it, and closes its
- * difference as an unknown or second transfer.
+ * difference as an unknown or second transfer. If it refunded a receipt, that becomes a difference: its payer lacks the
+ * money.
  */
 export async function noteGone(
   tx: EntityManager,
@@ -59,6 +60,15 @@ export async function noteGone(
      where resource_type = 'payout' and subject = ? and state <> 'resolved' and kind in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER')
      returning id, day::text as day`,
     [providerId],
+  );
+  await tx.execute(
+    `select keep_difference(?, r.provider, r.day, 'payout', r.subject, null, r.reference,
+       jsonb_build_object('status', 'refunded', 'amount', r.theirs ->> 'amount'),
+       jsonb_set(r.theirs, '{status}', to_jsonb(?::text)), false)
+     from booked_transfers b join decisions d on d.id = b.decision_id and d.kind = 'settle_receipt'
+     join reconciliations r on r.resource_type = 'payout' and r.subject = b.provider_id
+     where b.provider_id = ? order by r.day desc limit 1`,
+    [newId(), status, providerId],
   );
   for (const { id, day } of resolved) {
     await recordEvent(tx, {

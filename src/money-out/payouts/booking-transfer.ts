@@ -81,18 +81,24 @@ const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
     [named],
   );
 
-/** An unknown transfer, or the second one under a reference. */
-async function lookBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Look> {
+/**
+ * The unknown transfer, or the second one under a reference, that is named by our reference or the provider's id. Throws
+ * NOT_FOUND, and REQUEST_INVALID unless the provider reports that it succeeded.
+ */
+export async function getTransferBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Beyond> {
   const field = 'provider_reference';
   const [transfer, another] = await findBeyond(em, named);
   if (transfer === undefined) return refuse('NOT_FOUND', noSuchTransfer, { field });
   if (another !== undefined) refuse('REQUEST_INVALID', 'matches several transfers: send the provider’s id', { field });
-  const found = await find(gateways, transfer);
-  const why = whyNotAsListed(transfer, found);
-  if (found === undefined || why !== null) return refuse('REQUEST_INVALID', why ?? noSuchTransfer, { field });
+  const why = whyNotAsListed(transfer, await find(gateways, transfer));
+  return why === null ? transfer : refuse('REQUEST_INVALID', why, { field });
+}
+
+async function lookBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Look> {
+  const transfer = await getTransferBeyond(em, gateways, named);
   return {
     evidence: {
-      provider: { says: found.status, transfer_id: transfer.subject, amount: found.amount },
+      provider: { says: 'succeeded', transfer_id: transfer.subject, amount: transfer.amount },
       books: {
         ...{ kind: transfer.kind, reference: transfer.reference, reconciliation_id: transfer.id },
         // If this transfer refunded one of them, booking it would count the money twice: explain the difference.
@@ -140,7 +146,7 @@ async function find(
 }
 
 /** The provider's current answer: why the transfer cannot be booked (null if it can), and the status to record. */
-interface Heard {
+export interface Heard {
   why: string | null;
   write(tx: EntityManager): Promise<void>;
 }
@@ -162,7 +168,7 @@ async function hearOfPayout(
   };
 }
 
-async function hearBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Heard> {
+export async function hearBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Heard> {
   const [transfer] = await findBeyond(em, named);
   const found = transfer && (await find(gateways, transfer));
   return {

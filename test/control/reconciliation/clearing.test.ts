@@ -161,7 +161,7 @@ describe('Transfers of platform money at the provider', () => {
     const before = await balanceOf(stack, systemAccounts.feeRevenue);
     const reference = newId();
     expect(await book('5000.0001', reference)).toEqual({ status: 'carried_out', reason: null });
-    const again = { status: 'refused', reason: 'a movement with this reference is already booked' };
+    const again = { status: 'refused', reason: 'this movement is already booked, or is of another amount' };
     expect(await book('5000.0001', reference)).toEqual(again);
     expect(await book('5000', reference)).toEqual(again);
     expect(await book('-5000.0001', newId())).toMatchObject({ status: 'carried_out' });

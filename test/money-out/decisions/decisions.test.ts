@@ -493,7 +493,7 @@ describe('An approved decision', () => {
     });
     expect(await approve(stack, operators, twin)).toMatchObject({
       status: 200,
-      body: { data: { status: 'refused', reason: 'a movement with this reference is already booked' } },
+      body: { data: { status: 'refused', reason: 'this movement is already booked, or is of another amount' } },
     });
     expect((await propose(stack, operators, movement)).body.message).toContain('reference');
     const [event] = await stack

@@ -63,6 +63,20 @@ const ownMoney = async () => {
   return Number(row?.own);
 };
 
+/** Money in another amount than the partner asked for: it waits in suspense. Returns its receipt. */
+export async function buildSuspended(place: Stack, payee: BuiltPartner, amount: number): Promise<string> {
+  const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
+  const { id, payment_code } = (await payee.post('/payments', body, freshKey())).body.data;
+  await place.sandbox.post('/sandbox/pay', { payment_code, amount });
+  const [receipt] = await eventually(
+    () =>
+      place.em().execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [id]),
+    (held) => held.length === 1,
+    30_000,
+  );
+  return receipt?.id ?? '';
+}
+
 /** On a stack that the caller starts and stops, without differences on its days. */
 export function describeBeyondOurs(place: () => Stack): void {
   beforeAll(async () => {
@@ -152,24 +166,12 @@ export function describeBeyondOurs(place: () => Stack): void {
     });
   }, 120_000);
 
-  /** Money in another amount than asked: it waits in suspense. */
-  async function buildSuspended(amount: number): Promise<string> {
-    const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
-    const { id, payment_code } = (await partner.post('/payments', body, freshKey())).body.data;
-    await stack.sandbox.post('/sandbox/pay', { payment_code, amount });
-    const [receipt] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [id]),
-      (held) => held.length === 1,
-      30_000,
-    );
-    return receipt?.id ?? '';
-  }
-
   it('A transfer that refunded money in suspense is booked once, by the decision that names it', async () => {
-    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
     const reference = `refund-${randomUUID()}`;
     const transfer = await transferElsewhere(stack, reference, '111111');
     await eventually(
@@ -182,7 +184,7 @@ export function describeBeyondOurs(place: () => Stack): void {
       status: 400,
       body: { message: expect.stringMatching(`provider_reference: is required.*${transfer}`) },
     });
-    const other = { ...refund, receipt_id: await buildSuspended(99_000), provider_reference: transfer };
+    const other = { ...refund, receipt_id: await buildSuspended(stack, partner, 99_000), provider_reference: transfer };
     expect((await propose(stack, operators, other)).status).toBe(400);
 
     // Of two decisions that name it, one books it.
@@ -202,7 +204,11 @@ export function describeBeyondOurs(place: () => Stack): void {
   }, 120_000);
 
   it('A refund of money in suspense is refused if its transfer was booked in the meantime', async () => {
-    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id: await buildSuspended(100_000) };
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
     const transfer = await transferElsewhere(stack, `refund-${randomUUID()}`, '111111');
     await eventually(
       () => differenceOf(transfer),
@@ -224,12 +230,77 @@ export function describeBeyondOurs(place: () => Stack): void {
     expect(evidence).toMatchObject({ evidence: { books: { refunded_receipts: [refund.receipt_id] } } });
   }, 120_000);
 
+  it('A refund of money in suspense is an open difference once the bank has returned its transfer', async () => {
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
+    const reference = `refund-${randomUUID()}`;
+    const transfer = await transferElsewhere(stack, reference, '111111');
+    await eventually(
+      () => differenceOf(transfer),
+      (difference) => difference?.theirs.status === 'succeeded',
+      30_000,
+    );
+    expect(await decide(stack, operators, { ...refund, provider_reference: transfer })).toMatchObject({
+      status: 'carried_out',
+    });
+    await settleAtProvider(stack, reference, 'REVERSED');
+    const returned = await eventually(
+      () => differenceOf(transfer),
+      ({ state }) => state === 'open',
+      30_000,
+    );
+    expect(returned).toMatchObject({ kind: 'STATUS', ours: { status: 'refunded' }, theirs: { status: 'reversed' } });
+    expect((await reconcile()).open).toBe(1);
+    expect((await propose(stack, operators, { kind: 'book_transfer', provider_reference: transfer })).status).toBe(404);
+    const explanation = { kind: 'explain_difference', reconciliation_id: returned.id };
+    expect((await propose(stack, operators, explanation)).status).toBe(201);
+    expect((await reconcile()).open).toBe(0);
+  }, 120_000);
+
+  it('A refund of money in suspense asks the provider about the transfer that it names', async () => {
+    const refund = {
+      kind: 'settle_receipt',
+      action: 'refund',
+      receipt_id: await buildSuspended(stack, partner, 100_000),
+    };
+    const reference = `refund-${randomUUID()}`;
+    const transfer = await transferElsewhere(stack, reference);
+    await reconcile();
+    expect(await differenceOf(transfer)).toMatchObject({ theirs: { status: 'pending' } });
+    const named = { ...refund, provider_reference: transfer };
+    expect((await propose(stack, operators, named)).status).toBe(400);
+    await setFaults(stack, { callbacks: { drop: true } });
+    await settleAtProvider(stack, reference, 'SUCCEEDED');
+    const { body } = await propose(stack, operators, named);
+    await settleAtProvider(stack, reference, 'FAILED');
+    const approved = await approve(stack, operators, body.data.id);
+    await setFaults(stack, {});
+    expect(approved.body.data).toMatchObject({ status: 'refused', reason: expect.stringContaining('failed') });
+    const [receipt] = await stack
+      .em()
+      .execute<{ state: string }[]>('select state from receipts where id = ?', [refund.receipt_id]);
+    expect(receipt).toEqual({ state: 'suspended' });
+    expect(await differenceOf(transfer)).toMatchObject({ state: 'resolved' });
+  }, 120_000);
+
+  it('A transfer of the platform is booked with its own amount only', async () => {
+    const unknown = await transferElsewhere(stack, `own-${randomUUID()}`, '111111');
+    await differenceWhen(unknown);
+    const wrong = await propose(stack, operators, { kind: 'book_external', amount: '-10000', reference: unknown });
+    expect(wrong).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^amount: .*100000/) } });
+    const booking = { kind: 'book_transfer', provider_reference: unknown };
+    expect(await decide(stack, operators, booking)).toMatchObject({ status: 'carried_out' });
+  }, 120_000);
+
   it('An unknown transfer can be booked once it has succeeded, even if no callback arrived', async () => {
     const reference = `elsewhere-${randomUUID()}`;
     const unknown = await transferElsewhere(stack, reference);
     await reconcile();
     expect(await differenceOf(unknown)).toMatchObject({ kind: 'UNKNOWN_TRANSFER', theirs: { status: 'pending' } });
-    await setFaults(stack, { callbacks: { drop: 1 } });
+    await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, reference, 'SUCCEEDED');
     await setFaults(stack, {});
     const decision = await decide(stack, operators, { kind: 'book_transfer', provider_reference: unknown });

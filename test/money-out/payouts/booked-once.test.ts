@@ -9,7 +9,7 @@ import { untilLocked } from '../../support/lock-waits.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 import { buildPaid, refund, refundWhen } from '../refunds/build-refunds.ts';
-import { describeBeyondOurs } from './beyond-ours.ts';
+import { buildSuspended, describeBeyondOurs } from './beyond-ours.ts';
 import {
   ageAttempts,
   buildPayer,
@@ -195,6 +195,30 @@ it('A second transfer booked as a loss is booked once if its payout then succeed
   await stuckWhen(second, 0);
 }, 120_000);
 
+it('Explaining a second transfer does not explain that its failed payout was made', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const { id } = await buildEnded(payer);
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  await saidOf(id, 'succeeded');
+  const second = await transferTwice(id);
+  const [difference] = await eventually(
+    () =>
+      stack
+        .em()
+        .execute<{ id: string; theirs: { status: string } }[]>(
+          'select id, theirs from reconciliations where subject = ?',
+          [second],
+        ),
+    ([found]) => found?.theirs.status === 'succeeded',
+    60_000,
+  );
+  const explanation = { kind: 'explain_difference', reconciliation_id: difference?.id };
+  expect(await propose(stack, operators, explanation)).toMatchObject({ body: { data: { status: 'carried_out' } } });
+  await stuckWhen(second, 0);
+  await stuckWhen(id);
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+}, 120_000);
+
 it('Booking a second transfer does not deadlock with a query of its payout', async () => {
   const { id } = await pay(partner);
   await payoutWhen(partner, id, 'succeeded');
@@ -309,6 +333,23 @@ describe('After a restore to before a payout was created', () => {
     },
     120_000,
   );
+
+  it('A payout created again after a restore takes over its transfer named by the refund of a receipt', async () => {
+    const key = freshKey();
+    const { id, transfer } = await buildForgotten(key);
+    const receipt_id = await buildSuspended(stack, partner, 97_500);
+    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id, provider_reference: transfer };
+    expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
+    await pay(partner, {}, key);
+    await payoutWhen(partner, id, 'succeeded');
+    const events = await stack
+      .em()
+      .execute<unknown[]>(
+        "select from events where event = 'TRANSFER_UNBOOKED' and resource_id = ? and impact = 'HIGH'",
+        [receipt_id],
+      );
+    expect(events).toHaveLength(1);
+  }, 120_000);
 
   itInFull(
     'A transfer matched by a retried payout after a restore is no longer unknown or bookable',
