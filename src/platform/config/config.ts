@@ -25,6 +25,16 @@ import {
   webUrl,
 } from './variables.ts';
 
+/** The samplers of OpenTelemetry's specification that need no other server. */
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 /** Every variable of API and worker. */
 export const schema = z
   .object({
@@ -119,6 +129,10 @@ export const schema = z
     FAILPOINTS: z.string().optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional(),
+    OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
+    OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
     // Per OpenTelemetry's specification, any value but `true` is false.
