@@ -110,7 +110,7 @@ export const schema = z
     SMTP_URL: z
       .url({ protocol: /^smtps?$/ })
       // A query would be options of the library, which can turn encryption off.
-      .refine((text) => !/^\w+:\/\/[^/?#]+\/?[^/]/.test(text), 'must not have a path or parameters')
+      .refine((text) => /^\w+:\/\/[^/?#]*\/?$/.test(text), 'must not have a path or parameters')
       .optional(),
     MAIL_FROM: z
       .string()

@@ -81,6 +81,11 @@ describe('Values that would be ignored', () => {
     expect(complaintOf({ SMTP_URL: url, MAIL_FROM: 'a@example.org' })).toContain('SMTP_URL is malformed');
   });
 
+  it.each(['smtp://127.0.0.1:1025', 'smtps://user:pass%2Fword@mail.example.org/', 'smtp://[::1]'])(
+    'The configuration accepts SMTP_URL %s',
+    (url) => expect(complaintOf({ SMTP_URL: url, MAIL_FROM: 'a@example.org' })).toBe(''),
+  );
+
   it.each([
     ['TEMPORAL_ADDRESS', 'http://temporal:7233'],
     ['TEMPORAL_ADDRESS', 'temporal'],
