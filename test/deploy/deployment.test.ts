@@ -298,6 +298,16 @@ describe('npm run verify in the deployments', () => {
     expect(Number(hour)).toBeLessThan(6);
   });
 
+  it('On Kubernetes, pods start without keys of the file store, so that the SDK finds their role', () => {
+    const keys = workloads().flatMap(({ pod }) =>
+      pod.containers[0].env
+        .filter(({ name }) => /^S3_.*ACCESS_KEY/.test(name))
+        .map(({ valueFrom }) => valueFrom?.secretKeyRef),
+    );
+    expect(keys.length).toBeGreaterThan(5);
+    expect(keys.filter((key) => key?.optional !== true)).toEqual([]);
+  });
+
   it('On Kubernetes, npm run verify gets only the secrets of the reader and the file store', () => {
     const [container] = workloads().find(({ name }) => name === 'amanah-verify')?.pod.containers ?? [];
     const secrets = container?.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []) ?? [];

@@ -22,7 +22,18 @@ import {
   sealing,
   storage,
   temporalServer,
+  webUrl,
 } from './variables.ts';
+
+/** The samplers of OpenTelemetry's specification that need no other server. */
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 
 /** Every variable of API and worker. */
 export const schema = z
@@ -36,8 +47,15 @@ export const schema = z
     MAX_CONNECTIONS: z.coerce.number().int().min(1).default(10_000),
     DRAIN_DELAY_SECONDS: z.coerce.number().int().min(0).max(10).default(0),
     DATA_DIR: z.string().min(1).default('.amanah'),
-    PUBLIC_URL: z.url(),
-    ALLOWED_ORIGINS: list.default([]),
+    /** Without a path: links start with its origin. */
+    PUBLIC_URL: webUrl.refine((text) => !/^\w+:\/\/[^/]+\/./.test(text), 'must not have a path'),
+    ALLOWED_ORIGINS: list
+      .pipe(
+        z.array(
+          z.string().regex(/^(null|[a-z][\w+.-]*:\/\/.+)$/i, 'is a list of origins, such as https://app.example.org'),
+        ),
+      )
+      .default([]),
     TRUST_PROXY: flag.optional(),
     LOG_LEVEL: logLevel,
     ...databases,
@@ -50,7 +68,7 @@ export const schema = z
      * test server skips time.
      */
     TEMPORAL_SKIPS_TIME: flag.default(false),
-    TEMPORAL_UI_URL: z.url().optional(),
+    TEMPORAL_UI_URL: webUrl.optional(),
     TEMPORAL_METRICS_PORT: port.optional(),
     WORKER_QUEUES: list.default([...stepQueues]).pipe(
       z
@@ -82,14 +100,18 @@ export const schema = z
     AUTH_ISSUER: z.string().min(1).default('amanah'),
     AUTH_AUDIENCE: z.string().min(1).default('amanah'),
     AUTH_TOKEN_TTL_SECONDS: z.coerce.number().int().min(60).max(86_400).default(3600),
-    AUTH_EXTERNAL_JWKS_URL: z.url().optional(),
+    AUTH_EXTERNAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
     AUTH_EXTERNAL_ISSUER: z.string().min(1).optional(),
     AUTH_EXTERNAL_AUDIENCE: z.string().min(1).optional(),
     /** Newest first. */
     DATA_ENCRYPTION_KEYS: namedKeys,
     ...sealing,
     /** The mail server, with any password; if unset, emails stay queued. */
-    SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+    SMTP_URL: z
+      .url({ protocol: /^smtps?$/ })
+      // A query would be options of the library, which can turn encryption off.
+      .refine((text) => /^\w+:\/\/[^/?#]*\/?$/.test(text), 'must not have a path or parameters')
+      .optional(),
     MAIL_FROM: z
       .string()
       .regex(/^([^<>@\r\n]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/, 'is an address, or Name <address>')
@@ -105,8 +127,12 @@ export const schema = z
     STORED_BYTES_PER_USER: z.coerce.number().int().min(0).default(10_737_418_240),
     WORKFLOW_BUNDLE: z.string().min(1).optional(),
     FAILPOINTS: z.string().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional(),
+    OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
+    OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
     // Per OpenTelemetry's specification, any value but `true` is false.
@@ -138,11 +164,11 @@ export const schema = z
     }
     complainAboutTls(env, ctx);
     complainAboutStorage(env, ctx);
-    if (env.DATABASE_READ_URL !== undefined && placeOf(env.DATABASE_READ_URL) === placeOf(env.DATABASE_URL)) {
-      ctx.addIssue({ code: 'custom', path: ['DATABASE_READ_URL'], message: 'names the database of DATABASE_URL' });
-    }
-    if (placeOf(env.KEYS_DATABASE_URL) === placeOf(env.DATABASE_URL)) {
-      ctx.addIssue({ code: 'custom', path: ['KEYS_DATABASE_URL'], message: 'names the database of DATABASE_URL' });
+    const place = placeOf(env.DATABASE_URL);
+    for (const name of ['DATABASE_READ_URL', 'KEYS_DATABASE_URL'] as const) {
+      if (place !== null && env[name] !== undefined && placeOf(env[name]) === place) {
+        ctx.addIssue({ code: 'custom', path: [name], message: 'names the database of DATABASE_URL' });
+      }
     }
     if ((env.WORKER_DEPLOYMENT_NAME === undefined) !== (env.WORKER_BUILD_ID === undefined)) {
       const missing = env.WORKER_BUILD_ID === undefined ? 'WORKER_BUILD_ID' : 'WORKER_DEPLOYMENT_NAME';
@@ -150,10 +176,11 @@ export const schema = z
     }
   });
 
-/** The server and database that a URL names. */
-const placeOf = (url: string): string => {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
+/** The server and database that a URL names; null if it is malformed, which is reported elsewhere. */
+const placeOf = (url: string): string | null => {
+  if (!URL.canParse(url)) return null;
+  const { hostname, port: at, pathname } = new URL(url);
+  return `${hostname.toLowerCase()}:${at || '5432'}${pathname}`;
 };
 
 type Checked = Pick<

@@ -22,6 +22,10 @@ export const namedKeys = z
   .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
 
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
+/** An address of http or https. Nothing of ours sends a query or a fragment of it on, so they are rejected. */
+export const webUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !/[?#]/.test(text), 'must not have a query or a fragment');
 export const environment = z.enum(['production', 'development', 'test']).default('production');
 export const port = z.coerce.number().int().min(0).max(65_535);
 export const money = z.string().refine((text) => isMoney(text) && !text.startsWith('-'), 'is an amount of IDR');
@@ -47,8 +51,8 @@ export const keysDatabases = {
 
 /** The object store, for files and seals. */
 export const storage = {
-  S3_ENDPOINT: z.url(),
-  S3_PUBLIC_ENDPOINT: z.url().optional(),
+  S3_ENDPOINT: webUrl,
+  S3_PUBLIC_ENDPOINT: webUrl.optional(),
   S3_REGION: z.string().min(1).default('us-east-1'),
   S3_BUCKET: z.string().min(3),
   /** Without a key the SDK uses its own credential chain: the pod's or machine's role, a profile, its own variables. */
@@ -68,7 +72,7 @@ export function complainAboutStorage(
 
 /** Temporal's address, TLS and credentials; see `connection-options.ts`. */
 export const temporalServer = {
-  TEMPORAL_ADDRESS: z.string().min(1),
+  TEMPORAL_ADDRESS: z.string().regex(/^(\[[\da-f:.]+\]|[\w.-]+):\d{1,5}$/i, 'is host:port'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
   TEMPORAL_TLS: flag.optional(),
@@ -88,7 +92,7 @@ export const sealing = {
 
 /** The payment provider, or the sandbox in its place. */
 export const provider = {
-  XENDIT_URL: z.url().default('https://api.xendit.co'),
+  XENDIT_URL: webUrl.default('https://api.xendit.co'),
   XENDIT_SECRET_KEY: z.string().regex(/^xnd_/, 'must start with xnd_'),
   XENDIT_CALLBACK_TOKEN: z.string().min(16),
   PROVIDER_CALLS_PER_MINUTE: z.coerce

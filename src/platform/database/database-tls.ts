@@ -20,12 +20,13 @@ const parameters: readonly string[] = ['sslmode', 'sslrootcert'];
 const isLocal = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
 /**
- * Returns why a database's URL is refused: an unknown parameter or `sslmode`, an unreadable certificate, or, in
+ * Returns why a database's URL is refused: an unknown parameter or `sslmode`, a fragment, an unusable certificate, or, in
  * production, a remote database without an encryption setting. Null if it is valid.
  */
 export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduction: boolean }): string | null {
   if (!URL.canParse(url)) return null;
-  const { searchParams, hostname } = new URL(url);
+  const { searchParams, hostname, hash } = new URL(url);
+  if (hash !== '') return 'must not have a fragment';
   for (const name of searchParams.keys()) {
     if (!parameters.includes(name)) return `the parameter ${name} is not known; known are ${parameters.join(', ')}`;
     if (searchParams.getAll(name).length > 1) return `the parameter ${name} is given twice`;
@@ -37,7 +38,8 @@ export function complainOfDatabaseUrl(url: string, { isProduction }: { isProduct
   if (authority !== null && (mode === null || mode === 'disable')) return 'sslrootcert needs an sslmode that encrypts';
   if (authority !== null) {
     try {
-      readFileSync(authority);
+      const isPem = readFileSync(authority, 'utf8').includes('-----BEGIN ');
+      if (!isPem) return `sslrootcert=${authority.slice(0, 200)} is not PEM`;
     } catch {
       return `sslrootcert=${authority.slice(0, 200)} cannot be read`;
     }

@@ -3,20 +3,46 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { parseKeyPairsIntoRecord, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { Config } from '../config/config.ts';
 
-/** Traces of one process: on when `OTEL_EXPORTER_OTLP_ENDPOINT` is set and `OTEL_SDK_DISABLED` is not true. */
+/** Traces of one process: on when an endpoint is set and `OTEL_SDK_DISABLED` is not true. */
 export interface Telemetry {
   /** Whether spans are exported. */
   on: boolean;
   close(): Promise<void>;
 }
 
+/** Where traces go: the endpoint for traces alone as it is, or else below the path of the endpoint for every signal. */
+function endpointOf(config: Config): string | undefined {
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces, OTEL_EXPORTER_OTLP_ENDPOINT: ofAll } = config;
+  return ofTraces ?? (ofAll && `${ofAll.replace(/\/$/, '')}/v1/traces`);
+}
+
+function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Config): Sampler {
+  const [, isByParent, kind] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
+  const root =
+    kind === 'always_off'
+      ? new AlwaysOffSampler()
+      : kind === 'traceidratio'
+        ? new TraceIdRatioBasedSampler(ratio)
+        : new AlwaysOnSampler();
+  return isByParent ? new ParentBasedSampler({ root }) : root;
+}
+
 /** Starts tracing when an endpoint is configured; without one nothing is created or sent. */
 export function startTelemetry(config: Config, process: string): Telemetry {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: name } = config;
-  if (endpoint === undefined || config.OTEL_SDK_DISABLED) return { on: false, close: async () => undefined };
+  const { OTEL_SERVICE_NAME: name } = config;
+  const url = endpointOf(config);
+  if (url === undefined || config.OTEL_SDK_DISABLED) return { on: false, close: async () => undefined };
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -25,13 +51,15 @@ export function startTelemetry(config: Config, process: string): Telemetry {
         ...(name !== undefined && { 'service.name': name }),
       }),
     ),
-    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    sampler: samplerOf(config),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({
-          // Below the endpoint's own path, as specified.
-          url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
-          headers: parseKeyPairsIntoRecord(config.OTEL_EXPORTER_OTLP_HEADERS),
+          url,
+          headers: {
+            ...parseKeyPairsIntoRecord(config.OTEL_EXPORTER_OTLP_HEADERS),
+            ...parseKeyPairsIntoRecord(config.OTEL_EXPORTER_OTLP_TRACES_HEADERS),
+          },
         }),
       }),
     ],

@@ -16,7 +16,7 @@ let partner: BuiltPartner;
 let operators: Operators;
 let payout: { id: string; reference: string };
 beforeAll(async () => {
-  const env = { PAYOUT_RESEND_HOURS: '0', TEMPORAL_UI_URL: 'http://temporal.example' };
+  const env = { PAYOUT_RESEND_HOURS: '0', TEMPORAL_UI_URL: 'http://temporal.example/below/' };
   stack = await startStack({ own: true, worker: true, sandbox: true, env });
   if (hasBrowser) browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000', webhook: { url: 'http://127.0.0.1:9/hook' } });
@@ -61,7 +61,7 @@ describeInBrowser('The console', () => {
     const seen = await main(first);
     for (const fact of ['pending', 'IDR 100,000', '0004', 'B*** S******', 'WIB']) expect(seen).toContain(fact);
     expect(await first.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href')).toBe(
-      `http://temporal.example/namespaces/${stack.deps.config.TEMPORAL_NAMESPACE}/workflows/partner-payout%2F${payout.id}`,
+      `http://temporal.example/below/namespaces/${stack.deps.config.TEMPORAL_NAMESPACE}/workflows/partner-payout%2F${payout.id}`,
     );
     expect(seen).toContain('The workflow is still running');
     await first.getByLabel('Not paid').check();
@@ -78,6 +78,7 @@ describeInBrowser('The console', () => {
       'B*** S******',
       'IDR 100,000',
       'The reservation of IDR 100,000 is released',
+      'The workflow is still running',
       'ticket 4711',
     ]) {
       expect(shown).toContain(fact);
@@ -142,6 +143,12 @@ describeInBrowser('The console', () => {
     await page.getByRole('link', { name: id }).click();
     expect(await heading(page)).toBe(`Batch ${paid}`);
     await keepPicture(page, 'batch');
+  }, 60_000);
+
+  it('An address that is no page of the console shows a page that leads back', async () => {
+    const page = await visit(operators.proposer, { path: '/nothing' });
+    expect(await heading(page)).toBe('This page is not available');
+    expect(await page.getByRole('link', { name: 'Payouts' }).count()).toBe(1);
   }, 60_000);
 
   it('The console shows a payment to a reusable instrument with its instrument and without a deadline', async () => {

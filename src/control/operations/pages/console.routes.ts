@@ -116,7 +116,7 @@ export function createConsole<Ports extends PagePorts>({
   const workflowLink = (workflowId: string): Markup | string => {
     const { TEMPORAL_UI_URL: url, TEMPORAL_NAMESPACE: namespace } = deps.config;
     if (url === undefined) return '';
-    const to = new URL(`/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`, url).href;
+    const to = `${url.replace(/\/$/, '')}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
     return html`<p><a href="${to}">Workflow in Temporal</a></p>`;
   };
 

@@ -24,7 +24,15 @@ import {
   type ReceiptShown,
 } from './overview-page.ts';
 import { unreadable } from './part.ts';
-import { moneyOf, nextOf, type PayoutFacts, payoutFacts, sectionOf, type TimelineShown } from './payout-page.ts';
+import {
+  goesOnOf,
+  moneyOf,
+  nextOf,
+  type PayoutFacts,
+  payoutFacts,
+  sectionOf,
+  type TimelineShown,
+} from './payout-page.ts';
 import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
 import { resourcePages } from './resources.routes.ts';
 import { switchPages } from './switch.routes.ts';
@@ -158,7 +166,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       payout,
       (facts) => html`${payoutFacts(facts)}<p><a href="/operations/payouts/${facts.id}">All details</a></p>
 ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p><strong>The money</strong>: ${moneyOf(facts, decision.outcome)}</p>`}`,
-    )}${timeline !== null && timeline !== unreadable && decision.status === 'pending' && nextOf(timeline)}`;
+    )}${timeline !== null && timeline !== unreadable && decision.status === 'pending' && (decision.kind === 'settle_payout' ? goesOnOf : nextOf)(timeline)}`;
   }
 
   async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {
@@ -196,6 +204,10 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
   resourcePages(router, pages);
   importPages(router, pages);
   batchPages(router, pages);
+  router.get('/{*path}', async (ctx) => {
+    await readMe(ctx);
+    refuse('NOT_FOUND', 'There is no such page');
+  });
   return router;
 }
 

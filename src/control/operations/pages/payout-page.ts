@@ -103,6 +103,10 @@ ${row('Id', html`<code>${payout.id}</code>`)}
 export const nextOf = ({ next }: TimelineShown): Markup | string =>
   next === null ? '' : html`<p><strong>Next</strong>${next.at && ` (${instant(next.at)})`}: ${next.text}</p>`;
 
+/** Warns whoever settles a payout by hand that the product may still settle it by itself. */
+export const goesOnOf = ({ next }: TimelineShown): Markup | string =>
+  next === null ? '' : html`<p class="complaint">The workflow is still running: ${next.text}</p>`;
+
 /** Renders the payout's history, oldest first. */
 export const timelineOf = ({ items }: TimelineShown): Markup =>
   html`<ol class="cards">${items.map(({ at, text }) => html`<li><span class="quiet">${instant(at)}</span><br>${text}</li>`)}</ol>`;
@@ -166,12 +170,8 @@ export const moneyOf = ({ amount, fee, net_amount }: PayoutFacts, outcome: strin
 export function proposalOf(payout: PayoutFacts, timeline: Part<TimelineShown>): Markup | string {
   const isContradicted = payout.status === 'failed' && payout.contradicted_at !== null;
   if (payout.status !== 'pending' && !isContradicted) return '';
-  const goesOn =
-    timeline !== null && timeline !== unreadable && timeline.next !== null && !isContradicted
-      ? timeline.next.text
-      : null;
   return html`<h2>${isContradicted ? 'Propose booking the transfer' : 'Propose the outcome'}</h2>
-${goesOn && html`<p class="complaint">The workflow is still running: ${goesOn}</p>`}
+${timeline !== null && timeline !== unreadable && !isContradicted && goesOnOf(timeline)}
 <form method="post" action="/operations/propose">
 <input type="hidden" name="kind" value="${isContradicted ? 'book_transfer' : 'settle_payout'}">
 <input type="hidden" name="payout_id" value="${payout.id}">
