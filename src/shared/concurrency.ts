@@ -7,8 +7,8 @@ export const tooLate = (): DomainError => busy('The requests before this one too
 
 export interface Semaphore {
   /**
-   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. `goesFirst` passes all
-   * others in line. Throws SERVICE_UNAVAILABLE.
+   * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Callers with `goesFirst`
+   * get every second place, so that others do not delay them, nor they others. Throws SERVICE_UNAVAILABLE.
    */
   enter(options?: { key?: string; goesFirst?: boolean; waitMs?: number }): Promise<() => void>;
 }
@@ -43,6 +43,8 @@ export function createSemaphore(
   const served = new Map<string, number>();
   let entries = 0;
   const line: Waiter[] = [];
+  /** Whether the last waiter called went first. */
+  let firstWent = false;
   const mayEnter = (key: string) => free > 0 && (taken.get(key) ?? 0) < perKey;
   const move = (key: string, by: 1 | -1) => {
     const now = (taken.get(key) ?? 0) + by;
@@ -53,12 +55,14 @@ export function createSemaphore(
     else if (line.length === 0 || served.size > mostServed) served.clear();
   };
   const before = (a: Waiter, b: Waiter) =>
-    Number(b.goesFirst) - Number(a.goesFirst) || (served.get(a.key) ?? 0) - (served.get(b.key) ?? 0);
+    Number(a.goesFirst === firstWent) - Number(b.goesFirst === firstWent) ||
+    (served.get(a.key) ?? 0) - (served.get(b.key) ?? 0);
   const leave = (key: string) => {
     move(key, -1);
     const [waiter] = line.filter(({ key }) => mayEnter(key)).toSorted(before);
     if (waiter === undefined) return;
     line.splice(line.indexOf(waiter), 1);
+    firstWent = waiter.goesFirst;
     move(waiter.key, 1);
     waiter.call();
   };

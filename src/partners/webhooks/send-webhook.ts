@@ -1,10 +1,15 @@
-import dns from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { OutOfTime, timeLeft } from '../../platform/database/time-limit.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { errorCodeOf } from '../../shared/errors.ts';
-import { complaintAboutTarget, hostOf, isPermittedAddress, type TargetRules } from './webhook-target.ts';
+import {
+  complaintAboutTarget,
+  hostOf,
+  isPermittedAddress,
+  lookUpAddresses,
+  type TargetRules,
+} from './webhook-target.ts';
 
 const totalTimeoutMs = budgets.webhook.sending;
 /** How much of a response body is read; none of it is stored. */
@@ -33,6 +38,10 @@ class RefusedAddress extends Error {
   readonly code = 'ADDRESS_REFUSED';
 }
 
+class UnknownName extends Error {
+  readonly code = 'ENOTFOUND';
+}
+
 /**
  * Sends webhooks to permitted addresses only: checks the literal address, every address that the name resolves to, and
  * the one connected to. Follows no redirects; limits the size and time of responses.
@@ -40,10 +49,11 @@ class RefusedAddress extends Error {
 export function createWebhookSender(rules: TargetRules): WebhookSender {
   const isPermitted = (address: string) => isPermittedAddress(address, rules);
   const lookup: LookupFunction = (hostname, options, callback) => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses ?? [];
-      if (error || first === undefined) return callback(error ?? new RefusedAddress('no address'), '', 0);
-      if (!addresses.every(({ address }) => isPermitted(address))) return callback(new RefusedAddress('lookup'), '', 0);
+    void lookUpAddresses(hostname).then((found) => {
+      const addresses = found.map((address) => ({ address, family: isIP(address) }));
+      const [first] = addresses;
+      if (first === undefined) return callback(new UnknownName(hostname), '', 0);
+      if (!found.every(isPermitted)) return callback(new RefusedAddress('lookup'), '', 0);
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
     });
   };

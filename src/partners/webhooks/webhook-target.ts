@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { budgets } from '../../shared/budgets.ts';
@@ -51,15 +51,18 @@ export function complaintAboutTarget(url: URL, addresses: readonly string[], rul
 
 const lookupTimeoutMs = budgets.reach.webhookName;
 
-/** A host's current addresses; empty if there are none or DNS does not answer in time. Sending checks them again. */
-async function addressesOf(host: string): Promise<string[]> {
+const resolver = new Resolver({ timeout: lookupTimeoutMs, tries: 1 });
+
+/**
+ * Looks up a partner's host: IPv4 addresses first; empty if there are none or DNS does not answer in time. Asks DNS
+ * itself: `dns.lookup` has two threads, which names that never answer would take from all other connections.
+ */
+export async function lookUpAddresses(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
-  const found = lookup(host, { all: true }).then(
-    (entries) => entries.map(({ address }) => address),
-    () => [],
-  );
-  const late = new Promise<string[]>((resolve) => setTimeout(resolve, lookupTimeoutMs, []).unref());
-  return Promise.race([found, late]);
+  // Not in DNS.
+  if (/(^|\.)localhost\.?$/i.test(host)) return ['127.0.0.1', '::1'];
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
 }
 
 /**
@@ -69,7 +72,8 @@ async function addressesOf(host: string): Promise<string[]> {
 export async function requireTarget(url: string, rules: TargetRules): Promise<void> {
   if (!URL.canParse(url)) refuse('REQUEST_INVALID', 'must be a URL', { field: 'url' });
   const target = new URL(url);
-  const complaint = complaintAboutTarget(target, await addressesOf(hostOf(target)), rules);
+  // Sending looks them up and checks them again.
+  const complaint = complaintAboutTarget(target, await lookUpAddresses(hostOf(target)), rules);
   if (complaint !== null) refuse('REQUEST_INVALID', `${complaint}`, { field: 'url' });
 }
 

@@ -29,7 +29,8 @@ interface Origin {
 
 /**
  * Network addresses take turns, so that many requests from one address do not hold up a login from another. Known
- * logins go first, so that requests from very many addresses hold up only unknown ones.
+ * logins get every second turn, so that requests from very many addresses hold up only unknown ones, and a flood of
+ * known logins holds up no others.
  */
 async function inPlace<T>({ address, goesFirst = false }: Origin, work: () => Promise<T>): Promise<T> {
   const leave = await semaphore.enter({ key: address, goesFirst, waitMs: longestWaitMs });

@@ -2,7 +2,9 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { assert, must } from '../../shared/assert.ts';
+import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
+import { createSemaphore } from '../../shared/concurrency.ts';
 import { DomainError, errorStatuses, isDomainError, refuse } from '../../shared/errors.ts';
 import { mayChangeThings } from '../../shared/organization.ts';
 import { type Allow, isSafe, type PartnerAccess, type SignedIn } from './access.ts';
@@ -114,6 +116,21 @@ export interface ServingPorts {
   orm: MikroORM;
 }
 
+/**
+ * One caller's changes may wait for the same row, each holding a database connection: without a limit, a flood of them
+ * leaves none to others. Payments (with idempotency keys) and uploads have their own limits.
+ */
+const changing = createSemaphore(Number.POSITIVE_INFINITY, { perKey: 4, mostWaiting: 500 });
+
+async function changeInTurn(key: string, change: () => Promise<Answer>): Promise<Answer> {
+  const leave = await changing.enter({ key, waitMs: budgets.requests.away });
+  try {
+    return await change();
+  } finally {
+    leave();
+  }
+}
+
 /** Calls one declared route: access check, validation, handler. */
 export async function callRoute<Ports extends ServingPorts>(
   route: Route<Ports>,
@@ -140,10 +157,14 @@ export async function callRoute<Ports extends ServingPorts>(
     const body = bodySchema === null ? undefined : validate(bodySchema, await readBody());
     // `caller` matches the route's access, from which the handler's type is derived.
     const context = { body, query, params, caller: caller as never, em, deps, ctx, requestId, bytes };
-    const result = await route.handler(context).catch((error) => {
-      throw asMissing(error, call.params);
-    });
-    return isAnswer(result) ? result : answer(200, result);
+    const handle = async () => {
+      const result = await route.handler(context).catch((error) => {
+        throw asMissing(error, call.params);
+      });
+      return isAnswer(result) ? result : answer(200, result);
+    };
+    if (caller === null || isSafe(route.method) || route.idempotent || route.upload) return handle();
+    return changeInTurn('userId' in caller ? caller.userId : caller.partnerId, handle);
   };
 
   if (access.kind === 'partner') {

@@ -1,3 +1,5 @@
+import dns from 'node:dns';
+import { mock } from 'node:test';
 import { signWebhook } from '../../../src/partners/webhooks/deliver-webhook.ts';
 import { createWebhookSender } from '../../../src/partners/webhooks/send-webhook.ts';
 import { waitAfterAttempt, webhookLifetimeMs } from '../../../src/partners/webhooks/webhook-delivery.ts';
@@ -55,6 +57,18 @@ describe('Forbidden webhook targets', () => {
     expect(complaintOf('https://partner.example:8443/hook', '93.184.216.34')).toBeNull();
     expect(complaintOf('https://partner.example:9000/hook', '93.184.216.34')).toContain('ports 443, 8443');
     expect(complaintOf('http://localhost:9000/hook', '127.0.0.1')).toBeNull();
+  });
+
+  it('Names of targets are looked up without the threads on which all other connections look up theirs', async () => {
+    const lookup = mock.method(dns, 'lookup');
+    try {
+      const sent = await strict('http://webhooks.invalid/hook', {}, '{}');
+      expect([sent.status, sent.error]).toEqual([null, 'ENOTFOUND']);
+      expect((await trusting(`http://localhost:${receiver.port}/hook`, {}, '{}')).status).toBe(200);
+      expect(lookup.mock.callCount()).toBe(0);
+    } finally {
+      lookup.mock.restore();
+    }
   });
 
   it('Webhooks do not follow redirects', async () => {

@@ -161,6 +161,23 @@ describe('Logging in and out', () => {
     expect(ended.indexOf('regular')).toBeLessThan(15);
   });
 
+  it('Many logins of one account from its own address do not starve a login from a new address', async () => {
+    const [busy, other, home] = [await signUp(), await signUp(), '203.0.113.23'];
+    expect((await logIn(busy.email, password, home)).status).toBe(200);
+    const ended: string[] = [];
+    const attempt = async (email: string, address: string) => {
+      const { status } = await logIn(email, password, address);
+      ended.push(`${email} ${status}`);
+    };
+    const many = Array.from({ length: 30 }, () => attempt(busy.email, home));
+    await eventually(
+      async () => ended.length,
+      (count) => count > 2,
+    );
+    await Promise.all([...many, attempt(other.email, '203.0.113.24')]);
+    expect(ended.indexOf(`${other.email} 200`)).toBeLessThan(15);
+  });
+
   it('A password matches in any Unicode form, and its hash is stored in normalized form', async () => {
     const [composed, apart] = ['pässwörd-ñandú', 'pässwörd-ñandú'].map((text, index) =>
       text.normalize(index === 0 ? 'NFC' : 'NFD'),

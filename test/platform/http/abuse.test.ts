@@ -8,6 +8,7 @@ import { errorCodeOf } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { routeGroups } from '../../../src/wiring/app.ts';
 import { asAClient } from '../../support/as-a-client.ts';
+import { buildIndividual } from '../../support/build.ts';
 import { eventually, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
@@ -376,6 +377,21 @@ describe('Password hashing', () => {
 });
 
 describe('Metrics', () => {
+  it('One caller’s changes that wait for the same row leave database connections to others', async () => {
+    const [busy, other] = [await buildIndividual(stack), await buildIndividual(stack)];
+    const rename = () => stack.patch('/v1/auth/me', { name: newId() }, { token: busy.token });
+    let waiting: Promise<unknown>[] = [];
+    await stack.owner().transactional(async (tx) => {
+      await tx.execute('select from users where id = ? for update', [busy.id]);
+      waiting = Array.from({ length: 40 }, rename);
+      await setTimeout(300);
+      // Not retried.
+      const headers = { authorization: `Bearer ${other.token}` };
+      expect((await fetch(`${stack.url}/v1/accounts`, { headers })).status).toBe(200);
+    });
+    await Promise.all(waiting);
+  });
+
   it('The probes serve /metrics only if they are given the metrics', async () => {
     const { probes } = await import('../../../src/platform/http/probes.ts');
     expect(probes({}, null).match('/metrics', 'GET').route).toBe(false);

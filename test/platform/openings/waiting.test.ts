@@ -143,7 +143,7 @@ describe('A partner whose row is locked', () => {
     expect(order).toEqual(['early', 'new']);
   });
 
-  it('A semaphore admits priority callers before all others, and keys take turns', async () => {
+  it('A semaphore gives priority callers every second place, and keys take turns', async () => {
     const semaphore = createSemaphore(1);
     const order: string[] = [];
     const leave = await semaphore.enter({ key: 'known' });
@@ -158,7 +158,26 @@ describe('A partner whose row is locked', () => {
     ]);
     leave();
     await all;
-    expect(order).toEqual(['other', 'known', 'known', 'new', 'newer']);
+    expect(order).toEqual(['other', 'new', 'known', 'newer', 'known']);
+  });
+
+  it('However many priority callers keep coming, others get in', async () => {
+    const semaphore = createSemaphore(1);
+    let isIn = false;
+    const flood = Array.from({ length: 3 }, async () => {
+      for (let n = 0; n < 100 && !isIn; n += 1) {
+        const leave = await semaphore.enter({ key: 'known', goesFirst: true });
+        await Promise.resolve();
+        leave();
+      }
+      return isIn;
+    });
+    const other = semaphore.enter({ key: 'new' }).then((leave) => {
+      isIn = true;
+      leave();
+    });
+    expect(await Promise.all(flood)).toEqual([true, true, true]);
+    await other;
   });
 
   it('A semaphore’s keys take turns, however many callers wait under one of them', async () => {
