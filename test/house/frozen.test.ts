@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrations } from '../../src/migrations/index.ts';
+import { keysMigrations } from '../../src/migrations/keys/index.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/**
+ * The files of each migration, with their digest. They never change, because databases exist that were created from
+ * them: a change is a new migration, with its own line here.
+ */
+const frozen: Record<string, [files: string, digest: string]> = {
+  'm0001-baseline': [
+    'src/migrations/{m0001-baseline.ts,baseline/*}',
+    '7742af417f044e5cf78c988f71de159e2a8303ec495a97871cc12c697c45e564',
+  ],
+  'm0002-booked-transfers-by-time': [
+    'src/migrations/m0002-booked-transfers-by-time.ts',
+    '9abaa2826f723840a503dfc9d3625ceed6b5daf0fe7e3389e8f10883349d3c8a',
+  ],
+  'k0001-keys': ['src/migrations/keys/keys.sql', '81447f9d8f3020cd63bde86b9ac3365e2db444a4d59e89e6982b0a670b2472fd'],
+};
+
+function digestOf(files: string): string {
+  const hash = createHash('sha256');
+  for (const file of globSync(files, { cwd: root }).toSorted())
+    hash.update(`${file}\n`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+it.each(Object.entries(frozen))('The migration %s has not changed since it was merged', (_, [files, digest]) => {
+  expect(digestOf(files)).toBe(digest);
+});
+
+it('Every migration is frozen', () => {
+  expect(Object.keys(frozen)).toEqual([...migrations, ...keysMigrations].map(({ name }) => name));
+});
