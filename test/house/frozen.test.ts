@@ -36,3 +36,12 @@ it.each(Object.entries(frozen))('The migration %s has not changed since it was m
 it('Every migration is frozen', () => {
   expect(Object.keys(frozen)).toEqual([...migrations, ...keysMigrations].map(({ name }) => name));
 });
+
+/** The recorded histories of each release: open runs of it have such histories, and later workflows replay them. */
+const released: [version: string, digest: string][] = [
+  ['1.0.0', '79ce9a3222c00d012fdfc65b804b3c3e07f264f1609e16768a796b29fc29e96f'],
+];
+
+it.each(released)('The recorded histories of %s are complete and unchanged', (version, digest) => {
+  expect(digestOf(`test/histories/recorded/${version}/*`)).toBe(digest);
+});
