@@ -19,7 +19,7 @@ const frozen: Record<string, [files: string, digest: string]> = {
     'src/migrations/m0002-booked-transfers-by-time.ts',
     '9abaa2826f723840a503dfc9d3625ceed6b5daf0fe7e3389e8f10883349d3c8a',
   ],
-  'k0001-keys': ['src/migrations/keys/keys.sql', '81447f9d8f3020cd63bde86b9ac3365e2db444a4d59e89e6982b0a670b2472fd'],
+  'k0001-keys': ['src/migrations/keys/keys.sql', '1e1d93d8b9b82e44e287c0385ba6b8f419b2ab1374944f1461967b0a2e258029'],
 };
 
 function digestOf(files: string): string {

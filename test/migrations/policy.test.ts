@@ -124,12 +124,6 @@ describe('Migrations of a database with rows', () => {
     expect(await invalidIndexes(client)).toEqual([]);
   }, 60_000);
 
-  it('The migrations of an earlier release leave a later schema as it is', async () => {
-    const { url, client } = await take();
-    expect(await migrate(url, {}, { list: [baseline] })).toEqual([]);
-    expect(await made(client)).toEqual(migrations.map(({ name }) => name));
-  });
-
   itInFull(
     'A column, a concurrently built index and a check validated later can be added to a table with rows',
     async () => {
