@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '7742af417f044e5cf78c988f71de159e2a8303ec495a97871cc12c697c45e564',
+    '957e435878a4db1aef74d6667d76834e2189d6e3659f9ab91047e5697a760753',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

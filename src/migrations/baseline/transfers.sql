@@ -14,7 +14,6 @@ create table booked_transfers (
   check ((decision_id is null) = (journal_id is null))
 );
 create unique index booked_transfers_spent on booked_transfers (payout_id) where decision_id is null;
-create index booked_transfers_of_payout on booked_transfers (payout_id) where decision_id is not null and payout_id is not null;
 create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
 
 -- Reverses what people booked of a transfer that turns out to be a payout's own, neither unknown nor a second one.
