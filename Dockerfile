@@ -28,6 +28,7 @@ COPY dev/prune-packages.ts dev/
 RUN node dev/prune-packages.ts
 
 FROM base
+LABEL org.opencontainers.image.title=amanah org.opencontainers.image.version=1.0.0 org.opencontainers.image.licenses=MIT
 ENV NODE_ENV=production WORKFLOW_BUNDLE=/app/dist/workflows.js PORT=3000
 COPY --from=dependencies /app/node_modules node_modules
 COPY mikro-orm.config.ts ./

@@ -1,17 +1,24 @@
 /**
- * `npm run images:pin`: writes the current digest of each tag into the Dockerfiles and docker-compose.yml, so that a
- * release uses exactly the images it was tested with. Needs docker with buildx, and the registry. `npm run
- * images:check` lists the images without a digest, which a release (a commit with a tag `v*`) must not have: for a
- * release it exits with 1.
+ * `npm run images:pin`: writes the current digest of each tag into the files below, so that a release uses exactly the
+ * images it was tested with. Needs docker with buildx, and the registry. `npm run images:check` lists the images without
+ * a digest, which a release (a commit with a tag `v*`) must not have: for a release it exits with 1.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const files = ['Dockerfile', 'deploy/backup/Dockerfile', 'docker-compose.yml'];
+/** Every file that names an image of others. */
+export const files = [
+  'Dockerfile',
+  'deploy/backup/Dockerfile',
+  'docker-compose.yml',
+  'deploy/compose/pooler.yml',
+  'deploy/kubernetes/pooler/pooler.yaml',
+];
 
-/** The default of a variable `*_IMAGE`, in docker-compose.yml or the Dockerfile. */
-const defaults = /(?<=\$\{\w+_IMAGE:-)[^}]+(?=\})|(?<=^ARG \w+_IMAGE=)\S+/gm;
+/** The default of a variable `*_IMAGE`, in a compose file or Dockerfile, and an image of others on Kubernetes. */
+const defaults =
+  /(?<=\$\{\w+_IMAGE:-)[^}]+(?=\})|(?<=^ARG \w+_IMAGE=)\S+|(?<=^ +image: )(?!amanah$|registry\.example\.org\/|\$)\S+/gm;
 const isPinned = (image: string): boolean => /.@sha256:[0-9a-f]{64}$/.test(image);
 
 /** The images that a file names, including repetitions. */

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyRegisterWhole } from './control/erasure/apply-register.ts';
+import { keysMigrations } from './migrations/keys/index.ts';
+import { refuseMissingMigrations } from './migrations/refuse-missing-migrations.ts';
 import { keepUploadsSwept } from './people/documents/sweep-uploads.ts';
 import { readConfig } from './platform/config/config.ts';
 import { refuseOtherTimeOuts } from './platform/database/database-time-outs.ts';
@@ -19,10 +21,12 @@ await runMain(async () => {
   await using deps = await openDependencies(config, { process: 'api' });
   const { database } = deps.readiness;
   await waitForParts({ ...(database && { database }), keys: deps.personalKeys.ping }, deps.log);
+  const schema = await refuseMissingMigrations(deps.orm.em.fork());
+  const keysSchema = await refuseMissingMigrations(deps.keysOrm.em.fork(), keysMigrations);
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') {
-    await refuseMightyRole(deps.orm.em.fork());
-    await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL');
+    await refuseMightyRole(deps.orm.em.fork(), 'DATABASE_URL', schema);
+    await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL', keysSchema);
   }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);

@@ -2,6 +2,8 @@ import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { measureClearingDifference } from './control/reconciliation/measure-clearing.ts';
 import { measureSeals } from './ledger/seals/measure-seals.ts';
+import { keysMigrations } from './migrations/keys/index.ts';
+import { refuseMissingMigrations } from './migrations/refuse-missing-migrations.ts';
 import { redeliverUnreceipted } from './money-in/callbacks/deliver-callback.ts';
 import { keepMailSent } from './people/mail/keep-mail-sent.ts';
 import { readConfig } from './platform/config/config.ts';
@@ -30,10 +32,12 @@ await runMain(async () => {
     () => false,
   );
   if (!keysAnswer) deps.log.warn('the keys database is down: steps that need personal data will wait');
+  const schema = await refuseMissingMigrations(deps.orm.em.fork());
+  const keysSchema = keysAnswer && (await refuseMissingMigrations(deps.keysOrm.em.fork(), keysMigrations));
   // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
   if (config.NODE_ENV === 'production') {
-    await refuseMightyRole(deps.orm.em.fork());
-    if (keysAnswer) await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL');
+    await refuseMightyRole(deps.orm.em.fork(), 'DATABASE_URL', schema);
+    if (keysSchema) await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL', keysSchema);
   }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);

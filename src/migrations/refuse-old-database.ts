@@ -1,11 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ConfigError } from '../shared/errors.ts';
-import { baseline } from './index.ts';
 import { baselineMark } from './m0001-baseline.ts';
 
-/**
- * Throws ConfigError for a database created from a different baseline, from which there is no upgrade to this version.
- */
+/** Throws ConfigError for a database with another baseline than that of 1.0.0: no migration leads from there. */
 export async function refuseOldDatabase(tx: EntityManager): Promise<void> {
   const [{ database, migrated, mark }] = await tx.execute<
     [{ database: string; migrated: boolean; mark: string | null }]
@@ -17,7 +14,6 @@ export async function refuseOldDatabase(tx: EntityManager): Promise<void> {
   const [{ made }] = await tx.execute<[{ made: number }]>('select count(*)::int as made from schema_migrations');
   if (made === 0) return;
   throw new ConfigError(
-    `The database ${database} was made from another text of ${baseline.name} than this version has, and nothing leads ` +
-      'from there to this version: take a new, empty database.',
+    `The database ${database} was created by a version before 1.0.0 and cannot be upgraded: use a new, empty database.`,
   );
 }

@@ -1,2 +1,2 @@
 /** The product's version (SemVer). */
-export const version = '0.1.0';
+export const version = '1.0.0';

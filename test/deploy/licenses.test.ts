@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { billOfMaterials, leftOut, licensesOf, locked, refusedOf } from '../../dev/licenses.ts';
+import {
+  billOfMaterials,
+  leftOut,
+  licensesOf,
+  licensesOfPython,
+  locked,
+  refusedOf,
+  required,
+  separate,
+} from '../../dev/licenses.ts';
 import { casesOf } from '../support/full.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -19,6 +28,14 @@ describe('Licences of dependencies', () => {
     },
     120_000,
   );
+
+  it.each(required)('Licences are on the allow list, for each requirement in %s', (file) => {
+    const list = licensesOfPython(readFileSync(file, 'utf8'));
+    expect(list).not.toEqual([]);
+    expect(refusedOf(list)).toEqual([]);
+    expect(file.includes('backup') || list.every(({ name }) => !(name in separate))).toBe(true);
+    expect(refusedOf(licensesOfPython('barman==0.0.1'))).toHaveLength(1);
+  });
 
   it.each([
     ['GPL-3.0-only', [{ license: { id: 'GPL-3.0-only' } }]],

@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { imagesIn, unpinnedIn } from '../../dev/pin-images.ts';
+import { files, imagesIn, unpinnedIn } from '../../dev/pin-images.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const files = ['Dockerfile', 'deploy/backup/Dockerfile', 'docker-compose.yml'];
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'amanah-images-'));
-  mkdirSync(join(directory, 'deploy/backup'), { recursive: true });
   for (const file of files) cpSync(join(root, file), join(directory, file));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -38,6 +36,9 @@ describe('Pinned images', () => {
     expect(named.length).toBeGreaterThan(7);
     expect(imagesIn(compose)).toHaveLength(named.length);
     expect(imagesIn(textOf('deploy/backup/Dockerfile'))).toHaveLength(1);
+    const naming = globSync(['{,deploy/**/}Dockerfile', 'docker-compose.yml', 'deploy/**/*.{yml,yaml}'], { cwd: root });
+    const others = naming.filter((file) => imagesIn(readFileSync(join(root, file), 'utf8')).length > 0);
+    expect(others.toSorted()).toEqual(files.toSorted());
     for (const file of files) expect(textOf(file).match(/^FROM (?!base|\$\{\w+_IMAGE\})/gm)).toBeNull();
   });
 

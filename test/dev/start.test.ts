@@ -246,7 +246,7 @@ describe('npm start', () => {
 
       const started = start(replacements());
       expect(await started.ended).toBe(1);
-      expect(started.output()).toContain('The database amanah was made from another text of m0001-baseline');
+      expect(started.output()).toContain('The database amanah was created by a version before 1.0.0');
       expect(started.output()).toMatch(
         new RegExp(`It is in the data directory ${directory}: move it away, .* and start again\\.\n$`),
       );

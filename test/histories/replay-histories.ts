@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
@@ -7,8 +7,11 @@ import { Worker } from '@temporalio/worker';
 const { History } = proto.temporal.api.history.v1;
 const directory = join(import.meta.dirname, 'recorded');
 
-/** The recorded histories; the part of a name before its first dot is the workflow's type. */
-export const recordedHistories = readdirSync(directory).filter((name) => name.endsWith('.json.gz'));
+/** The recorded histories, each in the directory of the version that recorded it. */
+export const recordedHistories = globSync('*/*.json.gz', { cwd: directory }).toSorted();
+
+/** The type of the workflow whose history this is: the part of the name before its first dot. */
+export const workflowOf = (file: string): string => basename(file).split('.')[0] ?? '';
 
 export const readHistory = (file: string): string => gunzipSync(readFileSync(join(directory, file))).toString();
 

@@ -1,10 +1,10 @@
 import { testRun } from '../support/run.ts';
-import { readHistory, recordedHistories, replayHistories } from './replay-histories.ts';
+import { readHistory, recordedHistories, replayHistories, workflowOf } from './replay-histories.ts';
 
 describe('Recorded workflow histories', () => {
   it('Recorded histories cover every workflow', async () => {
     const exported = Object.keys(await import('../../workflows/index.ts'));
-    const recorded = new Set(recordedHistories.map((name) => name.split('.')[0]));
+    const recorded = new Set(recordedHistories.map(workflowOf));
     expect(exported.filter((name) => !recorded.has(name))).toEqual([]);
   });
 

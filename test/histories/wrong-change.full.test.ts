@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import { preloadModules, workflowInterceptorModules, workflowsPath } from '../../src/wiring/worker/workflow-modules.ts';
-import { recordedHistories, replayHistories } from './replay-histories.ts';
+import { recordedHistories, replayHistories, workflowOf } from './replay-histories.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 let copy: string;
@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-const recordingsOf = (workflow: string) => recordedHistories.filter((name) => name.startsWith(`${workflow}.`));
+const recordingsOf = (workflow: string) => recordedHistories.filter((file) => workflowOf(file) === workflow);
 
 /** Bundles the copied workflows with one change to a file, then restores the file. */
 async function bundleWith(file: string, from: string, to: string): Promise<string> {

@@ -52,7 +52,8 @@ describe('The baseline', () => {
 });
 
 describe('Databases from another baseline', () => {
-  const refusal = /^The database \S+ was made from another text of m0001-baseline .* take a new, empty database\.$/;
+  const refusal =
+    /^The database \S+ was created by a version before 1\.0\.0 and cannot be upgraded: use a new, empty database\.$/;
 
   async function makeAnother(): Promise<string> {
     const url = await keep(cloneDatabase());

@@ -104,7 +104,7 @@ class Transport:
     def _attempt(self, method: str, target: str, raw: bytes, idempotency_key: str | None, may_be_done: bool) -> Any:
         headers = {
             "authorization": f"Bearer {self._api_key}",
-            "user-agent": "amanah-partner-python/0.1.0",
+            "user-agent": "amanah-partner-python/1.0.0",
             "x-partner-signature": self._sign(raw),
             "x-partner-signature-v2": self._sign_request(method, target, raw, idempotency_key or ""),
         }

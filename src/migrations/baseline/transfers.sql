@@ -14,9 +14,7 @@ create table booked_transfers (
   check ((decision_id is null) = (journal_id is null))
 );
 create unique index booked_transfers_spent on booked_transfers (payout_id) where decision_id is null;
-create index booked_transfers_of_payout on booked_transfers (payout_id) where decision_id is not null and payout_id is not null;
 create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
-create index booked_transfers_by_time on booked_transfers using brin (booked_at) with (pages_per_range = 16, autosummarize = on);
 
 -- Reverses what people booked of a transfer that turns out to be a payout's own, neither unknown nor a second one.
 -- Inserts the transfer of a payout that succeeds.

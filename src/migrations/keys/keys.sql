@@ -91,3 +91,5 @@ grant update (key_sealed, is_settled, look_after, erased_at, overwritten) on per
 grant select, insert, update (key_sealed) on look_up_keys to amanah_keys;
 grant select, insert, update (key_sealed, kept_since, erased_at, overwritten) on order_keys to amanah_keys;
 grant execute on function are_agreed_keys to amanah_keys;
+-- Processes compare it with the migrations of their release.
+grant select on schema_migrations to amanah_keys;

@@ -60,8 +60,8 @@ describe('The runbook', () => {
   });
 
   it('The runbook has instructions for each check that can fail', () => {
-    const checks = globSync('src/migrations/baseline/*.sql', { cwd: root }).flatMap((path) =>
-      [...read(path).matchAll(/^create view (check_\w+)/gm)].map(([, name = '']) => name),
+    const checks = globSync('src/migrations/**/*.{sql,ts}', { cwd: root }).flatMap((path) =>
+      [...read(path).matchAll(/create (?:or replace )?view (check_\w+)/g)].map(([, name = '']) => name),
     );
     expect(checks.length).toBeGreaterThan(50);
     const page = read('docs/runbook/check-violated.md');

@@ -131,6 +131,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
      case when ${hasFailed} and not ${isOpen} then 'REFUSED' end, ${isOpen} or not ${hasFailed}, 'disb-' || n,
      case when ${isOpen} then now() + interval '1 day' end, case when not ${isOpen} then now() end, ${at}, ${at}`,
   ],
+  ['booked_transfers', 'provider_id, payout_id, booked_at', `'disb-' || n, ${id('payout')}, ${at}`],
   [
     'partner_instruments',
     'id, partner_id, channel_id, external_ref, status, closed_at, created_at, updated_at',
