@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '957e435878a4db1aef74d6667d76834e2189d6e3659f9ab91047e5697a760753',
+    '62e2be10953bcd1d25e9775ace5cbe69b55028ab8a46699d2ff2265359d0dd8a',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { sweepReceipts } from '../../../src/money-in/callbacks/sweep-receipts.ts';
 import { closePayment } from '../../../src/money-in/payments/settle-payment.ts';
 import { carryOut } from '../../../src/money-out/decisions/carry-out.ts';
 import { newId, receiptIdFor } from '../../../src/shared/ids.ts';
@@ -13,6 +14,7 @@ import { itInFull } from '../../support/full.ts';
 import { buildPartner } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { withoutTriggers } from '../../support/without-triggers.ts';
 
 let stack: Stack;
 let payer: BuiltUser;
@@ -356,6 +358,24 @@ describe('A decision about money in suspense', () => {
     expect(await receiptsOf(order.payment_order_id)).toMatchObject([{ id: stray.receiptId, state: 'refunded' }]);
     await stack.sandbox.put('/sandbox/faults', {});
     expect(await workflow.result()).toBe('refunded');
+  });
+
+  it('A suspense case whose decision was carried out while Temporal was away is closed by the sweep', async () => {
+    const receipt = await suspended();
+    const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
+    const decision = await plantDecision(stack, operators, about(receipt, { action: 'refund' }));
+    const lost = { openUnmatchedReceipt: () => Promise.reject(new Error('away')) };
+    const workflows = Object.assign(Object.create(stack.deps.workflows), lost);
+    const decided = await carryOut(stack.em(), { ...stack.deps, workflows }, decision);
+    expect(decided).toMatchObject({ status: 'carried_out' });
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    await withoutTriggers(stack, "update decisions set ended_at = now() - interval '2 minutes' where id = ?", [
+      decision,
+    ]);
+    await sweepReceipts(stack.em(), stack.deps.workflows, (_, __, error) => {
+      throw error;
+    });
+    expect(await handle.result()).toBe('refunded');
   });
 
   it('A suspense case closes only by an approved decision, whatever update a Temporal client sends', async () => {

@@ -206,7 +206,7 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
   batchPages(router, pages);
   router.get('/{*path}', async (ctx) => {
     await readMe(ctx);
-    refuse('NOT_FOUND', 'There is no such page');
+    refuse('NOT_FOUND', 'The page was not found');
   });
   return router;
 }
