@@ -12,7 +12,7 @@ const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
 /** Sends messages through one SMTP server, each on its own connection, encrypted unless the server is on this machine. */
 export function createMailSender({ url, from }: { url: string; from: string }): MailSender {
   const { hostname } = new URL(url);
-  const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
   const transport = createTransport({
     url,
     requireTLS: !isLocal,

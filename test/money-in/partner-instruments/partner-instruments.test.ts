@@ -162,7 +162,7 @@ itInFull(
   async () => {
     const partner = await buildPartner(stack, { fees });
     const { id, payment_code } = await makeInstrument(partner);
-    await setFaults(stack, { callbacks: { drop: 1 } });
+    await setFaults(stack, { callbacks: { drop: true } });
     for (let count = 0; count < 310; count += 1) await payTo(payment_code, 20_000);
     await setFaults(stack, {});
     const wrong = await payTo(payment_code, 100);

@@ -72,7 +72,9 @@ export async function transfersOf(stack: PayoutPlace, payoutId: string): Promise
 export const settleAtProvider = (stack: PayoutPlace, payoutId: string, status: 'SUCCEEDED' | 'FAILED' | 'REVERSED') =>
   stack.sandbox.post('/sandbox/payouts/settle', { reference_id: payoutId, status });
 
-export const setFaults = (stack: PayoutPlace, faults: object) => stack.sandbox.put('/sandbox/faults', faults);
+export async function setFaults(stack: PayoutPlace, faults: object): Promise<void> {
+  expect(await stack.sandbox.put('/sandbox/faults', faults)).toMatchObject({ status: 200 });
+}
 
 /**
  * Backdates a payout's attempts and the provider's statuses by a number of minutes, as the database's clock is real.

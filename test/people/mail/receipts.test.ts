@@ -78,7 +78,7 @@ describe('Receipts by mail', () => {
       () => stack.em().execute<unknown[]>("select 1 from payouts where id = ? and last_word = 'accepted'", [id]),
       (accepted) => accepted.length === 1,
     );
-    await setFaults(stack, { callbacks: { drop: 1 } });
+    await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, id, 'SUCCEEDED');
     await setFaults(stack, {});
     await settleAtProvider(stack, id, 'REVERSED');
