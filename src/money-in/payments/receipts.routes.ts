@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { allow } from '../../platform/http/access.ts';
-import { amount, timestamp, uuid } from '../../platform/http/fields.ts';
+import { amount, text, timestamp, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { presentFields } from '../../platform/http/present-fields.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
@@ -15,6 +15,9 @@ const ReceiptAnswer = z
     reason: z.enum(receiptReasons).nullable(),
     status: z.enum(receiptLaw.statuses),
     received_at: timestamp(),
+    account_id: uuid()
+      .nullable()
+      .describe('Of money in suspense: the account of the payer or partner it names, if known.'),
   })
   .meta({ id: 'Receipt' });
 
@@ -29,7 +32,10 @@ routes.get(
       'an owner, and waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid the ' +
       'resource of its reference.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
-    query: listQuery().extend({ status: z.enum(receiptLaw.statuses).optional() }),
+    query: listQuery().extend({
+      status: z.enum(receiptLaw.statuses).optional(),
+      reference: text(64).optional().describe('An order’s or payment’s id: its money that was not applied to it.'),
+    }),
     answers: {
       200: z.object({ message: z.string(), data: z.object({ items: z.array(ReceiptAnswer), ...pageFields }) }),
     },

@@ -65,12 +65,13 @@ routes.get(
       status: z.enum(decisionLaw.statuses).optional(),
       kind: z.enum(decisionKinds).optional(),
       payout_id: uuid().optional().meta({ description: 'Decisions about this payout.' }),
+      receipt_id: uuid().optional().meta({ description: 'Decisions about this money in suspense.' }),
     }),
     answers: { 200: z.object({ message, data: z.object({ items: z.array(DecisionAnswer), ...pageFields }) }) },
   },
   async ({ em, query }) => {
-    const { status, kind, payout_id, ...window } = query;
-    const { items, ...listed } = await findDecisions(em, { status, kind, payout_id }, window);
+    const { status, kind, payout_id, receipt_id, ...window } = query;
+    const { items, ...listed } = await findDecisions(em, { status, kind, payout_id, receipt_id }, window);
     return { message: 'Decisions found', data: { items: items.map(present), ...presentPage(query, listed) } };
   },
 );

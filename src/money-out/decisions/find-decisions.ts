@@ -13,7 +13,12 @@ export async function getDecision(em: EntityManager, id: string): Promise<Decisi
 /** Operators' decisions, newest first by default. */
 export function findDecisions(
   em: EntityManager,
-  filters: { status?: DecisionStatus | undefined; kind?: DecisionKind | undefined; payout_id?: string | undefined },
+  filters: {
+    status?: DecisionStatus | undefined;
+    kind?: DecisionKind | undefined;
+    payout_id?: string | undefined;
+    receipt_id?: string | undefined;
+  },
   window: ListWindow,
 ): Promise<Listed & { items: Decision[] }> {
   const where = Object.fromEntries(Object.entries(filters).filter(([, asked]) => asked !== undefined));

@@ -53,11 +53,15 @@ export interface OwnedPayout {
 /** Payouts of every kind and owner, newest first. */
 export function findAllPayouts(
   em: EntityManager,
-  filter: PayoutFilter,
+  { payment_id, ...filter }: PayoutFilter & { payment_id?: string | undefined },
   window: ListWindow,
 ): Promise<Listed & { items: OwnedPayout[] }> {
   return readFresh(em, async (reader) => {
-    const { items, ...listed } = await readPage(reader, Payout, whereOf(filter), window, { within: {} });
+    const refunds = 'select id from payment_refunds where payment_id = ?';
+    const ids = payment_id === undefined ? null : await reader.execute<{ id: string }[]>(refunds, [payment_id]);
+    const where: FilterQuery<Payout>[] = [whereOf(filter)];
+    if (ids) where.push({ id: { $in: ids.map(({ id }) => id) } });
+    const { items, ...listed } = await readPage(reader, Payout, { $and: where }, window, { within: {} });
     return { items: await withOwners(reader, items), ...listed };
   });
 }

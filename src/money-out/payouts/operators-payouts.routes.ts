@@ -96,6 +96,7 @@ routes.get(
         .meta({ description: "The platform's own reference.", examples: ['PO-019BBFA1B2E07F28A93B'] }),
       external_ref: externalRef().optional().meta({ description: "The partner's own reference." }),
       kind: z.enum(payoutKinds).optional(),
+      payment_id: uuid().optional().meta({ description: 'Refunds of this payment.' }),
       bank_code: text(64)
         .optional()
         .meta({ examples: ['BCA'] }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { buildSecondKey, itemsOf, makeBatch } from '../../money-out/payout-batches/build-batches.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payouts/build-payouts.ts';
+import { refund, toBank } from '../../money-out/refunds/build-refunds.ts';
 import { describeInBrowser, hasBrowser, startBrowser } from '../../support/browser.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildOperators, type Operators } from '../../support/decide.ts';
@@ -165,6 +166,41 @@ describeInBrowser('The console', () => {
     const workflow = await page.getByRole('link', { name: 'Workflow in Temporal' }).getAttribute('href');
     expect(workflow).toContain(encodeURIComponent(`partner-instrument/${id}`));
     await keepPicture(page, 'instrument-payment');
+  }, 60_000);
+
+  it('The console shows a payment’s refunds and money in suspense, which two people credit without typing an id', async () => {
+    const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
+    const { id, payment_code } = (await partner.post('/payments', body)).body.data;
+    await stack.sandbox.post('/sandbox/pay', { payment_code, amount: 100_000 });
+    await stack.sandbox.post('/sandbox/pay', { payment_code });
+    await eventually(
+      async () => [
+        (await partner.get(`/payments/${id}`)).body.data.status,
+        (await stack.get(`/v1/receipts?reference=${id}`, { token: operators.proposer.token })).body.data.total,
+      ],
+      ([status, total]) => status === 'succeeded' && total === 1,
+      30_000,
+    );
+    await refund(partner, id, { ...toBank(), amount: '20000' });
+    const first = await visit(operators.proposer, { path: '/receipts?status=suspended' });
+    await first.getByRole('link', { name: id }).click();
+    await first.getByRole('link', { name: 'IDR 250000.0000, paid' }).click();
+    expect(await main(first)).toMatch(
+      /Refunds\s+RF-\w+, IDR 20,000: \w+[\s\S]*IDR 100,000: suspended[\s\S]*No decisions\./,
+    );
+    await first.getByRole('link', { name: 'Propose a settlement' }).click();
+    await first.getByLabel('To an account').check();
+    await first.getByLabel('Note').fill('ticket 4712: paid twice');
+    await first.getByRole('button', { name: 'Propose' }).click();
+    expect(await heading(first)).toBe('Decision pending');
+    expect(await main(first)).toContain(partner.account.available);
+    const second = await visit(operators.approver, { path: new URL(first.url()).pathname.replace('/operations', '') });
+    await second.getByRole('button', { name: 'Approve and carry out' }).click();
+    expect(await heading(second)).toBe('Decision carried out');
+    await first.goto(`${stack.url}/operations/payments/${id}`);
+    expect(await main(first)).toMatch(/IDR 100,000: credited[\s\S]*ticket 4712/);
+    expect(await first.getByRole('link', { name: 'Propose a settlement' }).count()).toBe(0);
+    await keepPicture(first, 'payment');
   }, 60_000);
 
   it('The console shows a partner’s endpoints without secrets, and filters and resends its deliveries', async () => {

@@ -209,7 +209,7 @@ export const listsShown: ListOf[] = [
     none: 'No receipt matches.',
     filters: [{ name: 'status', label: 'Status', options: receiptLaw.statuses }],
     columns: [
-      plain('reference', 'Reference'),
+      { ...plain('reference', 'Reference'), link: ({ reference }) => `/operations/search?q=${String(reference)}` },
       said('status', 'Status'),
       rupiah('amount', 'Amount'),
       said('reason', 'Why'),

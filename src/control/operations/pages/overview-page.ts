@@ -36,7 +36,9 @@ export interface ReceiptShown {
   amount: string;
   reference: string;
   reason: string | null;
+  status: string;
   received_at: string;
+  account_id: string | null;
 }
 export interface DifferenceShown {
   id: string;
@@ -77,7 +79,13 @@ function spellAge(seconds: number | null): string {
   return said.length === 0 ? 'under a minute' : said.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
 
-const proposeLink = (words: string, query: Record<string, string>): Markup =>
+/** Proposes where money in suspense goes; its owner's account is filled in. */
+export const settlementOf = ({ id, account_id }: ReceiptShown): Record<string, string> => ({
+  ...{ kind: 'settle_receipt', receipt_id: id },
+  ...(account_id !== null && { account_id }),
+});
+
+export const proposeLink = (words: string, query: Record<string, string>): Markup =>
   html`<a href="/operations/propose?${new URLSearchParams(query).toString()}">${words}</a>`;
 
 /** Renders a table of waiting items, one row per kind; omits empty kinds. */
@@ -146,8 +154,10 @@ ${section(
 ${section(
   'Money in suspense',
   receipts,
-  ({ id, amount, reference, reason, received_at }) => html`${money(amount)} for ${reference}, ${instant(received_at)}
-<br><span class="quiet">${reason?.replaceAll('_', ' ')}</span>${offer('Propose a settlement', { kind: 'settle_receipt', receipt_id: id })}`,
+  (
+    receipt,
+  ) => html`${money(receipt.amount)} for <a href="/operations/search?${new URLSearchParams({ q: receipt.reference }).toString()}">${receipt.reference}</a>, ${instant(receipt.received_at)}
+<br><span class="quiet">${receipt.reason?.replaceAll('_', ' ')}</span>${offer('Propose a settlement', settlementOf(receipt))}`,
 )}
 ${section(
   'Differences with the provider',

@@ -118,7 +118,8 @@ export function sectionOf<Shown>(title: string, part: Part<Shown>, show: (shown:
 ${part === unreadable ? html`<p class="complaint">This is currently unavailable. Reload the page.</p>` : show(part)}`;
 }
 
-const cards = <Item>(none: string, items: readonly Item[], show: (item: Item) => Markup): Markup =>
+/** Renders items, or a sentence if there are none. */
+export const cards = <Item>(none: string, items: readonly Item[], show: (item: Item) => Markup): Markup =>
   items.length === 0
     ? html`<p class="quiet">${none}</p>`
     : html`<ul class="cards">${items.map((item) => html`<li>${show(item)}</li>`)}</ul>`;

@@ -8,8 +8,10 @@ import type { Console } from './console.routes.ts';
 import type { DecisionShown } from './decision-page.ts';
 import { tableOf } from './lists.routes.ts';
 import { endpointColumns, pageOf, type Row } from './lists.ts';
-import type { Listed } from './part.ts';
+import { proposeLink, type ReceiptShown, settlementOf } from './overview-page.ts';
+import { type Listed, type Part, unreadable } from './part.ts';
 import {
+  cards,
   type DeliveryShown,
   decisionsOf,
   deliveriesOf,
@@ -80,6 +82,19 @@ export function resourcePages(router: Router, { call, readPart, readMe, show, go
           { resource_id: resourceId },
           { id: partnerId },
         );
+  /** Decisions about money in suspense. */
+  async function decisionsAbout(
+    ctx: Context,
+    receipts: Part<Listed<ReceiptShown>>,
+  ): Promise<Part<Listed<DecisionShown>>> {
+    if (receipts === null || receipts === unreadable) return receipts;
+    const parts = await Promise.all(
+      receipts.items.map(({ id }) => listOf<DecisionShown>(ctx, '/v1/decisions', { receipt_id: id })),
+    );
+    if (parts.includes(null)) return null;
+    const items = parts.flatMap((part) => (part === null || part === unreadable ? [] : part.items));
+    return parts.includes(unreadable) ? unreadable : { items, total: items.length };
+  }
   const idOf = (ctx: Context): Record<string, string> => ({ id: ctx.params.id ?? '' });
 
   router.get('/payouts/:id', async (ctx) => {
@@ -106,16 +121,22 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     const me = await readMe(ctx);
     const params = idOf(ctx);
     const payment = await call<PaymentFacts>(ctx, 'get', '/v1/partner-payments/:id', { params });
-    const [timeline, events, webhooks] = await Promise.all([
+    const [timeline, refunds, receipts, events, webhooks] = await Promise.all([
       readPart<TimelineShown>(ctx, 'get', '/v1/partner-payments/:id/timeline', { params }),
+      listOf<PayoutFacts>(ctx, '/v1/payouts', { payment_id: payment.id }),
+      listOf<ReceiptShown>(ctx, '/v1/receipts', { reference: payment.id }),
       listOf<EventShown>(ctx, '/v1/events', { resource_id: payment.id }),
       webhooksOf(ctx, payment.partner_id, payment.id),
     ]);
+    const decisions = await decisionsAbout(ctx, receipts);
     const content = html`${paymentFacts(payment)}
 ${workflowLink(
   payment.instrument_id ? workflowIds.partnerInstrument(payment.instrument_id) : workflowIds.partnerPayment(payment.id),
 )}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
+${sectionOf('Refunds', refunds, refundsOf)}
+${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, me.permissions.includes('propose-decision')))}
+${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
     await show(ctx, `Payment ${payment.reference}`, content, me);
@@ -175,6 +196,24 @@ ${shown.total > 0 && html`<p><a href="/operations/partners/${partner.id}/deliver
     await show(ctx, 'Found', content, me);
   });
 }
+
+const refundsOf = ({ items }: Listed<PayoutFacts>): Markup =>
+  cards(
+    'None.',
+    items,
+    ({ id, reference, status, amount, created_at }) =>
+      html`<a href="/operations/payouts/${id}">${reference}</a>, ${money(amount)}: ${words(status)}
+<br><span class="quiet">${instant(created_at)}</span>`,
+  );
+
+const receiptsOf = ({ items }: Listed<ReceiptShown>, mayPropose: boolean): Markup =>
+  cards(
+    'None.',
+    items,
+    (receipt) => html`${money(receipt.amount)}: ${words(receipt.status)}
+<br><span class="quiet">${instant(receipt.received_at)}: ${words(receipt.reason ?? '')}</span>
+${mayPropose && receipt.status === 'suspended' && proposeLink('Propose a settlement', settlementOf(receipt))}`,
+  );
 
 const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
 <dt>Status</dt><dd><strong>${words(payment.status)}</strong>${payment.failure_code && `, ${payment.failure_code}`}</dd>
