@@ -4,6 +4,7 @@ import { settleKeys } from '../src/people/identity/settle-keys.ts';
 import { makeComingMonths } from '../src/platform/housekeeping/make-months.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { forgetOldRows } from '../src/wiring/forget-old-rows.ts';
+import { forgetScheduledRuns } from '../src/wiring/temporal/forget-scheduled-runs.ts';
 import { step } from './step.ts';
 
 /** Housekeeping activities: delete rows past their retention time, and create the partitions of coming months. */
@@ -18,7 +19,11 @@ export function createHousekeepingActivities(deps: Dependencies) {
         try {
           await makeComingMonths(em);
         } finally {
-          await lookAfterKeys(deps, em.fork());
+          try {
+            await lookAfterKeys(deps, em.fork());
+          } finally {
+            await forgetScheduledRuns(deps.workflows.client, deps.workflows.taskQueue);
+          }
         }
       }
     }),

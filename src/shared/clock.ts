@@ -21,7 +21,7 @@ export function westernIndonesiaDay(instant: Date): string {
 
 export type Interval = 'daily' | 'weekly' | 'monthly';
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 
 /**
  * The time `count` intervals after the first, in the calendar of UTC+7: same time of day; for months, the same day or

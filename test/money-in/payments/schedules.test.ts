@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import Koa from 'koa';
 import { probes } from '../../../src/platform/http/probes.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { forgetScheduledRuns } from '../../../src/wiring/temporal/forget-scheduled-runs.ts';
 import { ensureSchedules, keepPrepared, schedules } from '../../../src/wiring/temporal/prepare.ts';
 import { searchAttributeKeys } from '../../../src/wiring/temporal/search-attributes.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../../support/build.ts';
@@ -41,6 +42,30 @@ describe('The schedules', () => {
         ([, count]) => Number(count) > 0,
       );
     }
+  }, 60_000);
+
+  it('The histories of sweeps are deleted after a day, those of nightly runs are not', async () => {
+    const { client, taskQueue } = stack.deps.workflows;
+    const completed = async (type: string) => {
+      const query = `TaskQueue = '${taskQueue}' and WorkflowType = '${type}' and ExecutionStatus = 'Completed'`;
+      const ids: string[] = [];
+      for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
+      return ids;
+    };
+    const completedOnce = (type: string) =>
+      eventually(
+        () => completed(type),
+        (ids) => ids.length > 0,
+      );
+    await Promise.all(['sweep', 'journal-seals'].map(trigger));
+    const [sweeps, seals] = await Promise.all([completedOnce('sweep'), completedOnce('sealJournals')]);
+    expect(await forgetScheduledRuns(client, taskQueue)).toBe(0);
+    expect(await forgetScheduledRuns(client, taskQueue, { keptMs: 0 })).toBeGreaterThan(0);
+    await eventually(
+      () => completed('sweep'),
+      (ids) => !ids.some((id) => sweeps.includes(id)),
+    );
+    expect(await completed('sealJournals')).toEqual(expect.arrayContaining(seals));
   }, 60_000);
 
   it('The reconciliation schedule runs daily at 02:00 (UTC+7) and catches up on missed runs for a day', async () => {
