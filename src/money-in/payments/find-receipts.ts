@@ -49,19 +49,7 @@ export async function isPaidUnknown(em: EntityManager, { reference, amount }: Aw
   return rows.length > 0;
 }
 
-type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'received_at'> & {
-  status: ReceiptState;
-  /** The account of the payer or partner whom money in suspense names. */
-  account_id: string | null;
-};
-
-const referenceAsId = `case when row.reference ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then row.reference::uuid end`;
-/** The account to which money in suspense can be credited: that of the order's payer, or of the payment's partner. */
-const ownersAccount = `case when row.state = 'suspended' then coalesce(
-  (select a.id from payment_orders o join accounts a on a.user_id = o.user_id
-   where o.id = ${referenceAsId} and a.kind = 'user' and a.organization_id is null order by a.created_at, a.id limit 1),
-  (select p.available_account_id from partner_payments m join partners p on p.id = m.partner_id
-   where m.id = ${referenceAsId})) end as account_id`;
+type ListedReceipt = Pick<Receipt, 'id' | 'amount' | 'reference' | 'reason' | 'received_at'> & { status: ReceiptState };
 
 /**
  * A page of receipts (payments confirmed by the provider), ordered by time of receipt; with `reference` those of one
@@ -74,7 +62,7 @@ export const listReceipts = (
   listPage(
     em,
     {
-      columns: `row.id, row.amount, row.reference, row.reason, row.state as status, row.received_at, ${ownersAccount}`,
+      columns: 'row.id, row.amount, row.reference, row.reason, row.state as status, row.received_at',
       table: 'receipts row',
       instant: 'received_at',
       where: [

@@ -15,9 +15,6 @@ const ReceiptAnswer = z
     reason: z.enum(receiptReasons).nullable(),
     status: z.enum(receiptLaw.statuses),
     received_at: timestamp(),
-    account_id: uuid()
-      .nullable()
-      .describe('Of money in suspense: the account of the payer or partner it names, if known.'),
   })
   .meta({ id: 'Receipt' });
 

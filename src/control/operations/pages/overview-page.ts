@@ -38,7 +38,6 @@ export interface ReceiptShown {
   reason: string | null;
   status: string;
   received_at: string;
-  account_id: string | null;
 }
 export interface DifferenceShown {
   id: string;
@@ -78,12 +77,6 @@ function spellAge(seconds: number | null): string {
   const said = parts.filter(([count]) => count > 0).slice(0, 2);
   return said.length === 0 ? 'under a minute' : said.map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
-
-/** Proposes where money in suspense goes; its owner's account is filled in. */
-export const settlementOf = ({ id, account_id }: ReceiptShown): Record<string, string> => ({
-  ...{ kind: 'settle_receipt', receipt_id: id },
-  ...(account_id !== null && { account_id }),
-});
 
 export const proposeLink = (words: string, query: Record<string, string>): Markup =>
   html`<a href="/operations/propose?${new URLSearchParams(query).toString()}">${words}</a>`;
@@ -157,7 +150,7 @@ ${section(
   (
     receipt,
   ) => html`${money(receipt.amount)} for <a href="/operations/search?${new URLSearchParams({ q: receipt.reference }).toString()}">${receipt.reference}</a>, ${instant(receipt.received_at)}
-<br><span class="quiet">${receipt.reason?.replaceAll('_', ' ')}</span>${offer('Propose a settlement', settlementOf(receipt))}`,
+<br><span class="quiet">${receipt.reason?.replaceAll('_', ' ')}</span>${offer('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id })}`,
 )}
 ${section(
   'Differences with the provider',

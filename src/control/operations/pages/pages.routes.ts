@@ -141,9 +141,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     const me = await readMe(ctx);
     const filled = await readForm(ctx);
     const kind = kindOf(filled);
-    // The account is filled in for a credit.
-    const isUnused = (name: string) => name === 'account_id' && filled.action === 'refund';
-    const body = Object.fromEntries(Object.entries(filled).filter(([name, value]) => value !== '' && !isUnused(name)));
+    const body = Object.fromEntries(Object.entries(filled).filter(([, value]) => value !== ''));
     await orShowWhy(
       ctx,
       async () => {

@@ -8,7 +8,7 @@ import type { Console } from './console.routes.ts';
 import type { DecisionShown } from './decision-page.ts';
 import { tableOf } from './lists.routes.ts';
 import { endpointColumns, pageOf, type Row } from './lists.ts';
-import { proposeLink, type ReceiptShown, settlementOf } from './overview-page.ts';
+import { proposeLink, type ReceiptShown } from './overview-page.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 import {
   cards,
@@ -129,13 +129,14 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
       webhooksOf(ctx, payment.partner_id, payment.id),
     ]);
     const decisions = await decisionsAbout(ctx, receipts);
+    const mayPropose = me.permissions.includes('propose-decision');
     const content = html`${paymentFacts(payment)}
 ${workflowLink(
   payment.instrument_id ? workflowIds.partnerInstrument(payment.instrument_id) : workflowIds.partnerPayment(payment.id),
 )}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${sectionOf('Refunds', refunds, refundsOf)}
-${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, me.permissions.includes('propose-decision')))}
+${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, mayPropose))}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
@@ -212,7 +213,7 @@ const receiptsOf = ({ items }: Listed<ReceiptShown>, mayPropose: boolean): Marku
     items,
     (receipt) => html`${money(receipt.amount)}: ${words(receipt.status)}
 <br><span class="quiet">${instant(receipt.received_at)}: ${words(receipt.reason ?? '')}</span>
-${mayPropose && receipt.status === 'suspended' && proposeLink('Propose a settlement', settlementOf(receipt))}`,
+${mayPropose && receipt.status === 'suspended' && proposeLink('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id })}`,
   );
 
 const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
