@@ -141,7 +141,9 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     const me = await readMe(ctx);
     const filled = await readForm(ctx);
     const kind = kindOf(filled);
-    const body = Object.fromEntries(Object.entries(filled).filter(([, value]) => value !== ''));
+    // The account is filled in for a credit.
+    const isUnused = (name: string) => name === 'account_id' && filled.action === 'refund';
+    const body = Object.fromEntries(Object.entries(filled).filter(([name, value]) => value !== '' && !isUnused(name)));
     await orShowWhy(
       ctx,
       async () => {

@@ -70,7 +70,10 @@ interface FoundShown {
 }
 
 /** Serves the pages of one payout, one payment and one partner, and of a search. */
-export function resourcePages(router: Router, { call, readPart, readMe, show, goTo, workflowLink }: Console): void {
+export function resourcePages(
+  router: Router,
+  { deps, call, readPart, readMe, show, goTo, workflowLink }: Console,
+): void {
   const listOf = <Item>(ctx: Context, path: string, query: Record<string, string>, params = {}) =>
     readPart<{ items: Item[]; total: number }>(ctx, 'get', path, { params, query: { limit: '50', ...query } });
   const webhooksOf = (ctx: Context, partnerId: string | null, resourceId: string) =>
@@ -82,6 +85,12 @@ export function resourcePages(router: Router, { call, readPart, readMe, show, go
           { resource_id: resourceId },
           { id: partnerId },
         );
+  /** The partner's account to which its money can be credited; a proposer need not be allowed to read partners. */
+  async function accountOf({ partner_id: id }: OfPartner): Promise<string> {
+    const sql = 'select available_account_id as account from partners where id = ?';
+    const [partner] = await deps.orm.em.fork().execute<{ account: string }[]>(sql, [id]);
+    return partner?.account ?? '';
+  }
   /** Decisions about money in suspense. */
   async function decisionsAbout(
     ctx: Context,
@@ -130,13 +139,14 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
     ]);
     const decisions = await decisionsAbout(ctx, receipts);
     const mayPropose = me.permissions.includes('propose-decision');
+    const account = await accountOf(payment);
     const content = html`${paymentFacts(payment)}
 ${workflowLink(
   payment.instrument_id ? workflowIds.partnerInstrument(payment.instrument_id) : workflowIds.partnerPayment(payment.id),
 )}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${sectionOf('Refunds', refunds, refundsOf)}
-${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, mayPropose))}
+${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, mayPropose ? account : null))}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
@@ -207,13 +217,14 @@ const refundsOf = ({ items }: Listed<PayoutFacts>): Markup =>
 <br><span class="quiet">${instant(created_at)}</span>`,
   );
 
-const receiptsOf = ({ items }: Listed<ReceiptShown>, mayPropose: boolean): Markup =>
+/** Offers to propose where suspended money goes, with the account filled in, to those who may. */
+const receiptsOf = ({ items }: Listed<ReceiptShown>, account: string | null): Markup =>
   cards(
     'None.',
     items,
     (receipt) => html`${money(receipt.amount)}: ${words(receipt.status)}
 <br><span class="quiet">${instant(receipt.received_at)}: ${words(receipt.reason ?? '')}</span>
-${mayPropose && receipt.status === 'suspended' && proposeLink('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id })}`,
+${account !== null && receipt.status === 'suspended' && proposeLink('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id, account_id: account })}`,
   );
 
 const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
