@@ -12,20 +12,16 @@ export function createHousekeepingActivities(deps: Dependencies) {
   const bodiesKeptDays = deps.config.BODIES_KEPT_DAYS;
   return {
     forgetOldRows: step(deps, 'forgetOldRows', async (em, _: object) => {
-      try {
-        return await forgetOldRows(em, { bodiesKeptDays });
-      } finally {
-        // A failing sweep does not stop the others.
-        try {
-          await makeComingMonths(em);
-        } finally {
-          try {
-            await lookAfterKeys(deps, em.fork());
-          } finally {
-            await forgetScheduledRuns(deps.workflows.client, deps.workflows.taskQueue);
-          }
-        }
-      }
+      // These run afterwards, the last one first; a failing one does not stop the others.
+      await using afterwards = new AsyncDisposableStack();
+      afterwards.defer(async () => {
+        await forgetScheduledRuns(deps.workflows.client, deps.workflows.taskQueue);
+      });
+      afterwards.defer(() => lookAfterKeys(deps, em.fork()));
+      afterwards.defer(async () => {
+        await makeComingMonths(em);
+      });
+      return await forgetOldRows(em, { bodiesKeptDays });
     }),
   };
 }

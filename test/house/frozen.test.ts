@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '62e2be10953bcd1d25e9775ace5cbe69b55028ab8a46699d2ff2265359d0dd8a',
+    '74303d54e2946a89482717d7d012e76b78011fc3b1f2c4d93256bddd66786b34',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

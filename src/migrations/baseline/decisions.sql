@@ -358,8 +358,7 @@ begin
   end if;
   if beyond.id is not null then
     insert into booked_transfers (provider_id, decision_id, journal_id) values (beyond.subject, decided.id, p_journal_id);
-    update reconciliations r set state = 'resolved', updated_at = now()
-      where r.resource_type = 'payout' and r.subject = beyond.subject and r.state <> 'resolved';
+    perform resolve_transfer(beyond.subject);
   end if;
   update decisions set status = 'carried_out' where id = decided.id;
   return true;
@@ -408,8 +407,7 @@ begin
   end if;
   if decided.amount < 0 then
     insert into booked_transfers (provider_id, decision_id, journal_id) values (decided.reference, decided.id, p_journal_id);
-    update reconciliations r set state = 'resolved', updated_at = now()
-      where r.resource_type = 'payout' and r.subject = decided.reference and r.state <> 'resolved';
+    perform resolve_transfer(decided.reference);
   end if;
   insert into cause_remainders (cause_id, decision_id, amount)
     select l.cause_id, decided.id, least(l.amount, of_causes - l.before)

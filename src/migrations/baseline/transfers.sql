@@ -80,6 +80,13 @@ begin
   return beyond;
 end $$;
 
+-- Resolves the differences about a transfer that is now in the books.
+create function resolve_transfer(p_provider_id text) returns void language sql
+set search_path = pg_catalog, public, pg_temp as $$
+  update reconciliations r set state = 'resolved', updated_at = now()
+    where r.resource_type = 'payout' and r.subject = p_provider_id and r.state <> 'resolved'
+$$;
+
 -- Inserts the transaction of what a booking debited from a withdrawal's account or returned to it.
 create function record_transfer(p_journal_id uuid, p_payout_id uuid) returns void language sql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -149,8 +156,7 @@ begin
   update payouts p set booked_at = clock_timestamp(), booked_amount = gone, contradicted_at = null, explained_word = p.last_word
     where p.id = decided.payout_id;
   perform record_transfer(p_journal_id, decided.payout_id);
-  update reconciliations r set state = 'resolved', updated_at = now()
-    where r.resource_type = 'payout' and r.subject = transfer and r.state <> 'resolved';
+  perform resolve_transfer(transfer);
   insert into events (event, impact, resource_type, resource_id, actor_id, data)
     values ('TRANSFER_BOOKED', 'HIGH', 'journal', p_journal_id::text, decided.approved_by, jsonb_build_object(
       'provider_id', transfer, 'amount', gone::text, 'cost', taken::text, 'loss', (gone - from_source)::text,

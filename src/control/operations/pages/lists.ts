@@ -4,7 +4,7 @@ import { decisionKinds, decisionLaw } from '../../../money-out/decisions/decisio
 import { payoutBatchLaw } from '../../../money-out/payout-batches/payout-batch.ts';
 import { payoutKinds, payoutLaw } from '../../../money-out/payouts/payout.ts';
 import { webhookDeliveryLaw } from '../../../partners/webhooks/webhook-delivery.ts';
-import { instant, money, words } from './spell.ts';
+import { instant, money, searchFor, words } from './spell.ts';
 
 /** A row of a list as returned by the API. */
 export type Row = Record<string, unknown>;
@@ -209,7 +209,7 @@ export const listsShown: ListOf[] = [
     none: 'No receipt matches.',
     filters: [{ name: 'status', label: 'Status', options: receiptLaw.statuses }],
     columns: [
-      { ...plain('reference', 'Reference'), link: ({ reference }) => `/operations/search?q=${String(reference)}` },
+      { ...plain('reference', 'Reference'), link: ({ reference }) => searchFor(String(reference)) },
       said('status', 'Status'),
       rupiah('amount', 'Amount'),
       said('reason', 'Why'),

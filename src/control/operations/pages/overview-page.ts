@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Markup } from '../../../platform/http/card-page.ts';
 import { type DecisionShown, saysWhat } from './decision-page.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
-import { instant, money, type Names, nameOf } from './spell.ts';
+import { instant, money, type Names, nameOf, searchFor } from './spell.ts';
 
 /** The fields of API responses that the pages show. */
 export interface OverviewShown {
@@ -149,7 +149,7 @@ ${section(
   receipts,
   (
     receipt,
-  ) => html`${money(receipt.amount)} for <a href="/operations/search?${new URLSearchParams({ q: receipt.reference }).toString()}">${receipt.reference}</a>, ${instant(receipt.received_at)}
+  ) => html`${money(receipt.amount)} for <a href="${searchFor(receipt.reference)}">${receipt.reference}</a>, ${instant(receipt.received_at)}
 <br><span class="quiet">${receipt.reason?.replaceAll('_', ' ')}</span>${offer('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id })}`,
 )}
 ${section(

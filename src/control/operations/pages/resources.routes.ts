@@ -138,15 +138,14 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
       webhooksOf(ctx, payment.partner_id, payment.id),
     ]);
     const decisions = await decisionsAbout(ctx, receipts);
-    const mayPropose = me.permissions.includes('propose-decision');
-    const account = await accountOf(payment);
+    const account = me.permissions.includes('propose-decision') ? await accountOf(payment) : null;
     const content = html`${paymentFacts(payment)}
 ${workflowLink(
   payment.instrument_id ? workflowIds.partnerInstrument(payment.instrument_id) : workflowIds.partnerPayment(payment.id),
 )}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${sectionOf('Refunds', refunds, refundsOf)}
-${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, mayPropose ? account : null))}
+${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, account))}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;

@@ -15,5 +15,7 @@ export const money = (amount: string): string => {
 export const instant = (text: string): string => `${formatWesternIndonesia(new Date(text)).slice(0, 16)} WIB`;
 /** Like `instant`, for an optional instant. */
 export const instantOr = (text: string | null, none: string): string => (text === null ? none : instant(text));
+/** The console's search for an id or reference, which leads to its page if there is one match. */
+export const searchFor = (q: string): string => `/operations/search?${new URLSearchParams({ q }).toString()}`;
 /** An API value in words. */
 export const words = (value: string): string => value.replaceAll('_', ' ').toLowerCase();
