@@ -1,16 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { allowTime, refuseOtherTimeOuts } from '../../src/platform/database/database-time-outs.ts';
 import { budgets } from '../../src/shared/budgets.ts';
 import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { casesOf, itInFull } from '../support/full.ts';
-import { testRun } from '../support/run.ts';
+import { startInVain } from '../support/refused-start.ts';
 
 /** Tests that leave the role without time-outs come last. */
 let database: TestDatabase;
@@ -115,17 +110,7 @@ describe('A role without time-outs', () => {
     'A process on a role without time-outs exits at once and names them: %s',
     async (name) => {
       await forget();
-      const addresses = {
-        databaseUrl: database.url,
-        temporalAddress: testRun().temporal.address,
-        url: 'http://127.0.0.1:0',
-        sandboxUrl: 'http://127.0.0.1:1',
-      };
-      const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'src', `${name}.ts`)], {
-        env: { ...testEnvironment(addresses, createSecrets()), PORT: '0' },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      const { said, code } = await startInVain(name, database.url);
       expect(said).toMatch(/lock_timeout is 0 .*npm run migrate/);
       expect(code).toBe(1);
     },

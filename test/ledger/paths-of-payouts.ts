@@ -15,6 +15,7 @@ import { addBankAccount, ask, buildOwner, withdrawalWhen } from '../money-out/wi
 import { asAStep } from '../support/as-a-step.ts';
 import { decide } from '../support/decide.ts';
 import { eventually } from '../support/stack.ts';
+import { suspendedUnder } from '../support/suspended-receipt.ts';
 import { at, type MoneyPath } from './money-place.ts';
 
 /** Requests a disbursement of the cause, IDR. */
@@ -224,20 +225,12 @@ export const pathsOfPayouts: MoneyPath[] = [
         )
       ).body;
       await at.stack.sandbox.post('/sandbox/pay', { payment_code: data.payment_code, amount: 1_000 });
-      const [receipt] = await eventually(
-        () =>
-          at.stack
-            .em()
-            .execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [
-              data.payment_order_id,
-            ]),
-        (rows) => rows.length === 1,
-      );
+      const receiptId = await suspendedUnder(at.stack, data.payment_order_id);
       return async () =>
         (
           await decide(at.stack, at.operators, {
             kind: 'settle_receipt',
-            receipt_id: receipt?.id,
+            receipt_id: receiptId,
             action: 'credit',
             account_id: at.person.accountId,
           })

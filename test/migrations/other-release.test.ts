@@ -1,16 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { baseline, migrations } from '../../src/migrations/index.ts';
 import { refuseMissingMigrations } from '../../src/migrations/refuse-missing-migrations.ts';
 import { refuseMightyRole } from '../../src/platform/database/refuse-mighty-role.ts';
 import { migrate } from '../../src/wiring/commands/migrate.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { createSecrets, testEnvironment } from '../support/environment.ts';
 import { itInFull } from '../support/full.ts';
-import { testRun } from '../support/run.ts';
+import { startInVain } from '../support/refused-start.ts';
 import { withClient } from '../support/with-client.ts';
 
 let database: TestDatabase;
@@ -35,17 +30,7 @@ describe('The schema of an earlier release', () => {
 
   itInFull.each(['api', 'worker'])('A process on the schema of an earlier release exits at once: %s', async (name) => {
     await forgetLast();
-    const addresses = {
-      databaseUrl: database.url,
-      temporalAddress: testRun().temporal.address,
-      url: 'http://127.0.0.1:0',
-      sandboxUrl: 'http://127.0.0.1:1',
-    };
-    const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'src', `${name}.ts`)], {
-      env: { ...testEnvironment(addresses, createSecrets()), PORT: '0' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    const { said, code } = await startInVain(name, database.url);
     expect(said).toContain(`(${last}): run "npm run migrate".`);
     expect(code).toBe(1);
   });

@@ -11,6 +11,7 @@ import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide } from '../support/decide.ts';
 import { itInFull } from '../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
+import { suspendedUnder } from '../support/suspended-receipt.ts';
 
 /** An operator clicks “Request Cancellation” in the web UI. */
 let stack: Stack;
@@ -86,16 +87,8 @@ describe('Cancellation requests to workflows that handle money', () => {
   itInFull('A suspense workflow ignores cancellation: a later decision by two people still completes it', async () => {
     const order = await topUp();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
-    const [receipt] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string }[]>("select id from receipts where state = 'suspended' and reference = ?", [
-            order.payment_order_id,
-          ]),
-      (rows) => rows.length === 1,
-    );
-    const id = `unmatched-receipt/${receipt?.id}`;
+    const receiptId = await suspendedUnder(stack, order.payment_order_id);
+    const id = `unmatched-receipt/${receiptId}`;
     await eventually(
       () => detailsOf(id),
       (details) => details.includes('in suspense'),
@@ -103,7 +96,7 @@ describe('Cancellation requests to workflows that handle money', () => {
     expect(await requestCancellation(id)).toContain('in suspense');
     const credit = {
       kind: 'settle_receipt',
-      receipt_id: receipt?.id,
+      receipt_id: receiptId,
       action: 'credit',
       account_id: payer.accountId,
     };

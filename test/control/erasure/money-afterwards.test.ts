@@ -10,6 +10,7 @@ import { type BuiltUser, balanceOf, buildIndividual, fund } from '../../support/
 import { buildGoal } from '../../support/build-targets.ts';
 import { approve, buildOperators, decide, type Operators, plantDecision, propose } from '../../support/decide.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { suspendedUnder } from '../../support/suspended-receipt.ts';
 import { buildStrandedCause, erase, lookNoMore } from './stranded-cause.ts';
 
 let stack: Stack;
@@ -177,16 +178,8 @@ describe('Money for a person after the erasure', () => {
     const top = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     const { data: order } = (await stack.post('/v1/payments/gateway', top, { token: payer.token })).body;
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 });
-    const [receipt] = await eventually(
-      () =>
-        stack
-          .em()
-          .execute<{ id: string }[]>("select id from receipts where state = 'suspended' and reference = ?", [
-            order.payment_order_id,
-          ]),
-      (found) => found.length === 1,
-    );
-    const credit = { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'credit', account_id: person.accountId };
+    const receiptId = await suspendedUnder(stack, order.payment_order_id);
+    const credit = { kind: 'settle_receipt', receipt_id: receiptId, action: 'credit', account_id: person.accountId };
     const before = await propose(stack, operators, credit);
     expect(before.status).toBe(201);
     await erase(stack, operators, person);

@@ -4,6 +4,7 @@ import { approve, buildOperators, decide, type Operators, propose } from '../../
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { isFullRun } from '../../support/run.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
+import { suspendedUnder } from '../../support/suspended-receipt.ts';
 import { buildOwner, withdraw, withdrawalWhen } from '../withdrawals/build-withdrawals.ts';
 import {
   buildPayer,
@@ -68,13 +69,20 @@ export async function buildSuspended(place: Stack, payee: BuiltPartner, amount: 
   const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
   const { id, payment_code } = (await payee.post('/payments', body, freshKey())).body.data;
   await place.sandbox.post('/sandbox/pay', { payment_code, amount });
-  const [receipt] = await eventually(
-    () =>
-      place.em().execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [id]),
-    (held) => held.length === 1,
+  return suspendedUnder(place, id);
+}
+
+/** Money in suspense, the proposal that it was refunded, and the transfer that refunded it. */
+async function buildRefund() {
+  const receipt_id = await buildSuspended(stack, partner, 100_000);
+  const reference = `refund-${randomUUID()}`;
+  const transfer = await transferElsewhere(stack, reference, '111111');
+  await eventually(
+    () => differenceOf(transfer),
+    (difference) => difference?.theirs.status === 'succeeded',
     30_000,
   );
-  return receipt?.id ?? '';
+  return { refund: { kind: 'settle_receipt', action: 'refund', receipt_id }, reference, transfer };
 }
 
 /** On a stack that the caller starts and stops, without differences on its days. */
@@ -167,18 +175,7 @@ export function describeBeyondOurs(place: () => Stack): void {
   }, 120_000);
 
   it('A transfer that refunded money in suspense is booked once, by the decision that names it', async () => {
-    const refund = {
-      kind: 'settle_receipt',
-      action: 'refund',
-      receipt_id: await buildSuspended(stack, partner, 100_000),
-    };
-    const reference = `refund-${randomUUID()}`;
-    const transfer = await transferElsewhere(stack, reference, '111111');
-    await eventually(
-      () => differenceOf(transfer),
-      (difference) => difference?.theirs.status === 'succeeded',
-      30_000,
-    );
+    const { refund, reference, transfer } = await buildRefund();
     const unnamed = await propose(stack, operators, refund);
     expect(unnamed).toMatchObject({
       status: 400,
@@ -204,17 +201,7 @@ export function describeBeyondOurs(place: () => Stack): void {
   }, 120_000);
 
   it('A refund of money in suspense is refused if its transfer was booked in the meantime', async () => {
-    const refund = {
-      kind: 'settle_receipt',
-      action: 'refund',
-      receipt_id: await buildSuspended(stack, partner, 100_000),
-    };
-    const transfer = await transferElsewhere(stack, `refund-${randomUUID()}`, '111111');
-    await eventually(
-      () => differenceOf(transfer),
-      (difference) => difference?.theirs.status === 'succeeded',
-      30_000,
-    );
+    const { refund, transfer } = await buildRefund();
     const proposed = await propose(stack, operators, { ...refund, provider_reference: transfer });
     expect(proposed.status).toBe(201);
     const booking = { kind: 'book_transfer', provider_reference: transfer };
@@ -231,18 +218,7 @@ export function describeBeyondOurs(place: () => Stack): void {
   }, 120_000);
 
   it('A refund of money in suspense is an open difference once the bank has returned its transfer', async () => {
-    const refund = {
-      kind: 'settle_receipt',
-      action: 'refund',
-      receipt_id: await buildSuspended(stack, partner, 100_000),
-    };
-    const reference = `refund-${randomUUID()}`;
-    const transfer = await transferElsewhere(stack, reference, '111111');
-    await eventually(
-      () => differenceOf(transfer),
-      (difference) => difference?.theirs.status === 'succeeded',
-      30_000,
-    );
+    const { refund, reference, transfer } = await buildRefund();
     expect(await decide(stack, operators, { ...refund, provider_reference: transfer })).toMatchObject({
       status: 'carried_out',
     });
@@ -261,11 +237,8 @@ export function describeBeyondOurs(place: () => Stack): void {
   }, 120_000);
 
   it('A refund of money in suspense asks the provider about the transfer that it names', async () => {
-    const refund = {
-      kind: 'settle_receipt',
-      action: 'refund',
-      receipt_id: await buildSuspended(stack, partner, 100_000),
-    };
+    const receipt_id = await buildSuspended(stack, partner, 100_000);
+    const refund = { kind: 'settle_receipt', action: 'refund', receipt_id };
     const reference = `refund-${randomUUID()}`;
     const transfer = await transferElsewhere(stack, reference);
     await reconcile();

@@ -42,6 +42,7 @@ import { buildTransaction, upload } from '../../support/documents.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
+import { suspendedUnder } from '../../support/suspended-receipt.ts';
 import { withoutTriggers } from '../../support/without-triggers.ts';
 
 /** All callers of the product here, most of them with a long history. */
@@ -334,16 +335,8 @@ async function decideThings(stack: Stack, { partner, person }: Cast): Promise<vo
   const topUp = { reference_type: 'account_top_up', reference_id: person.accountId, payment_id: 1, amount: 50_000 };
   const { data: order } = (await done(() => stack.post('/v1/payments/gateway', topUp, { token: person.token }))).body;
   await done(() => stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code, amount: 1_000 }));
-  const [receipt] = await eventually(
-    () =>
-      stack
-        .em()
-        .execute<{ id: string }[]>("select id from receipts where reference = ? and state = 'suspended'", [
-          order.payment_order_id,
-        ]),
-    (rows) => rows.length === 1,
-  );
-  await decide(stack, operators, { kind: 'settle_receipt', receipt_id: receipt?.id, action: 'refund' });
+  const receiptId = await suspendedUnder(stack, order.payment_order_id);
+  await decide(stack, operators, { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund' });
   const { id: payoutId } = await pay(partner, { bank_account_number: magicAccount('131313') });
   await eventually(
     () => transfersOf(stack, payoutId),
