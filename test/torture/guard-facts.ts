@@ -16,6 +16,7 @@ export interface ReceiptFact {
   /** Whether its donor receives receipts. */
   due: boolean;
   written: number;
+  /** Sent, or silenced because the donation was refunded first. */
   sent: number;
 }
 

@@ -22,7 +22,7 @@ const queries = {
         where a.subscription_id = s.id and a.due_at > a.created_at + interval '1 minute') as "triedEarly"
     from donation_subscriptions s where s.interval = 'weekly'`,
   receipts: `select d.id::text as "donationId", u.email_confirmed_at is not null as due, count(m.id)::integer as written,
-      count(m.id) filter (where m.status = 'sent')::integer as sent
+      count(m.id) filter (where m.status = 'sent' or (m.status = 'silenced' and d.status = 'refunded'))::integer as sent
     from donations d join users u on u.id = d.user_id
     left join mails m on m.resource_id = d.id and m.kind in ('donation', 'subscription_period')
     where d.status in ('completed', 'refunded') group by d.id, u.id`,
