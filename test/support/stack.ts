@@ -2,7 +2,7 @@ import { once as eventOf } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Client, Connection, ScheduleNotFoundError } from '@temporalio/client';
+import { ScheduleNotFoundError } from '@temporalio/client';
 import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
 import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
@@ -11,6 +11,7 @@ import { createHttpServer } from '../../src/platform/http/create-http-server.ts'
 import { createApp } from '../../src/wiring/app.ts';
 import type { Dependencies } from '../../src/wiring/dependencies.ts';
 import { openDatabase } from '../../src/wiring/open-database.ts';
+import { openTemporal } from '../../src/wiring/temporal/connect.ts';
 import { schedules } from '../../src/wiring/temporal/prepare.ts';
 import { brokenChecks } from './broken-checks.ts';
 import { cloneDatabase, letOwnerWait, type TestDatabase } from './database.ts';
@@ -209,9 +210,10 @@ async function buildStack(
  * if the server is down or has no schedules.
  */
 async function deleteSchedules(address: string, taskQueue: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  // A client of the product's: its closing waits for retries, which would crash the test file on a closed channel.
+  const client = openTemporal({ address, namespace: 'default' });
   try {
-    const client = new Client({ connection });
+    await client.withDeadline(Date.now() + 2_000, () => client.workflowService.getSystemInfo({}));
     const deleteOne = ({ scheduleId }: { scheduleId: string }) =>
       client.schedule
         .getHandle(`${taskQueue}/${scheduleId}`)
@@ -221,7 +223,7 @@ async function deleteSchedules(address: string, taskQueue: string): Promise<void
         });
     await client.withDeadline(Date.now() + 10_000, () => Promise.all(schedules.map(deleteOne)));
   } finally {
-    await connection.close();
+    await client.connection.close();
   }
 }
 
