@@ -206,7 +206,7 @@ describe('A person erased by two people', () => {
   });
 });
 
-describe('A key restored before its backups expired', () => {
+describe('A key restored before its erasure is complete', () => {
   it('An erased person’s restored key is destroyed again, and its new backups delay completion', async () => {
     const { id } = await buildIndividual(stack);
     const key = await keyOf(id);

@@ -28,7 +28,7 @@ async function withFile(user?: BuiltUser) {
   return { person, productId, documentId: body.id as string };
 }
 
-/** Begins an erasure, which the returned function runs as far as possible, with another store if one is given. */
+/** Begins an erasure without a workflow; `goOn` runs it as far as possible, with the given file store. */
 async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   const id = newId();
   await stack.em().execute("insert into erasures (id, user_id, status) values (?, ?, 'waiting')", [id, userId]);
@@ -40,7 +40,7 @@ async function erasing({ id: userId }: Pick<BuiltUser, 'id'>) {
   return { goOn, status };
 }
 
-/** The file store, except that it removes nothing: it lacks the rights, or fails. */
+/** The file store, except that every removal fails, as without the right to delete. */
 const keepsAll = (): Storage => ({ ...stack.deps.storage, remove: () => Promise.reject(new Error('AccessDenied')) });
 const callerOf = ({ id }: BuiltUser) =>
   ({ userId: id, userType: 'individual', organizationId: null }) as Parameters<typeof deleteDocument>[2]['caller'];

@@ -20,7 +20,7 @@ afterEach(() => stack.restart());
 const erasureOf = async (id: string) =>
   (await stack.get(`/v1/users/${id}/erasure`, { token: operators.proposer.token })).body.data;
 
-/** Begins an erasure that can no longer be stopped, and its workflow. */
+/** Begins an erasure whose waiting time is over, and starts its workflow. */
 async function beginOverdue(userId: string, id = newId()): Promise<void> {
   await stack
     .em()

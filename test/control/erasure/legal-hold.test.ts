@@ -109,7 +109,7 @@ describe('A legal hold', () => {
     await expect(stack.owner().execute('delete from legal_holds where user_id = ?', [id])).rejects.toMatchObject({
       code: 'AM003',
     });
-    // Another hold is placed.
+    // A new hold can be placed.
     expect((await place(id)).status).toBe(201);
   });
 

@@ -31,7 +31,7 @@ async function gone(): Promise<{ person: BuiltUser; withdrawalId: string }> {
   await withdrawalWhen(stack, person, withdrawalId, 'succeeded');
   return { person, withdrawalId };
 }
-/** Builds an erased person whose withdrawal the bank returned long after. */
+/** Builds an erased person whose withdrawal the bank returned after the erasure. */
 async function returned(): Promise<BuiltUser> {
   const { person, withdrawalId } = await gone();
   await lookNoMore(stack, withdrawalId);

@@ -21,14 +21,14 @@ afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
 itInFull(
-  'A payout of a cause’s rest is refused if the bank returns money meanwhile, and the donation can be refunded',
+  'A payout of a cause’s remaining money is refused if a disbursement is returned during it; then a refund works',
   async () => {
     const { owner, donationId, donorAccountId, disbursements } = await buildStrandedCause(stack, operators, 240_000);
     const payoutId = disbursements[1] ?? '';
     expect(await balanceOf(stack, owner.accountId)).toBe('240000.0000');
     let booked: Promise<{ status: string; reason: string | null }> | undefined;
     await stack.owner().transactional(async (tx) => {
-      // The booking has read the free amount when it is held here; then the other disbursement is returned.
+      // The booking has read the free amount and waits for this lock; then the bank returns the other disbursement.
       await tx.execute(
         'insert into account_balances (account_id, shard, balance) select ?, n, 0 from generate_series(1, 16) n on conflict do nothing',
         [systemAccounts.gatewayClearing],

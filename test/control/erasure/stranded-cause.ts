@@ -15,10 +15,10 @@ import { withoutTriggers } from '../../support/without-triggers.ts';
 export const lookNoMore = (stack: Stack, withdrawalId: string) =>
   stack.owner().execute('update payouts set look_again_at = null where id = ?', [withdrawalId]);
 
-/** A start, a workflow task, and an activity that has started. */
+/** History events of a workflow's start, its first task (three), and a started activity (two). */
 const eventsOfOneLook = 6;
 
-/** Erases a person by two operators, skipping the waiting time, until only backups of the key are left. */
+/** Has two operators erase a person, skipping the waiting time, until only backups of the key are left. */
 export async function erase(stack: Stack, operators: Operators, { id }: Pick<BuiltUser, 'id'>): Promise<void> {
   expect(await decide(stack, operators, { kind: 'erase_person', user_id: id })).toMatchObject({
     status: 'carried_out',
@@ -44,13 +44,13 @@ export interface StrandedCause {
   donorAccountId: string;
   donationId: string;
   causeId: string;
-  /** What was disbursed; the bank has returned the first. */
+  /** The ids of the disbursements; the bank has returned the first. */
   disbursements: string[];
 }
 
 /**
- * Builds a cause whose owner was erased, eight days after its only donation was disbursed, in two parts if the first is
- * less; then the bank returned the first, less the fee.
+ * Builds a cause whose only donation, eight days old, was disbursed, in two parts if `first` is less than all of it.
+ * Then the owner was erased, and the bank returned the first part, less any fee.
  */
 export async function buildStrandedCause(stack: Stack, operators: Operators, first = 400_000): Promise<StrandedCause> {
   const waiting = await buildWaitingDisbursement(stack, String(first));

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack?.stop());
 
-/** Deletes a person's rows, after an action that runs while they are locked. */
+/** Locks the person's row, runs an action, then deletes the person's data. */
 const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
   stack.em().transactional(async (tx) => {
     const user = await tx.findOneOrFail(User, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -33,7 +33,7 @@ const erase = <T>(id: string, meanwhile: () => Promise<T>): Promise<T> =>
   });
 
 describe('Requests that a person sent before the erasure', () => {
-  // One person's changes are made four at a time.
+  // The server handles four of a person's changes at a time, besides uploads, so they are sent in two parts.
   it.each([0, 1])(
     'A request that waits for the erasure returns 403 and creates nothing (%i)',
     async (part) => {

@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A logged-in user; a narrow page is that of a phone. */
+/** Opens a page of the console as a logged-in user; a narrow page stands for a phone. */
 async function visit(
   { token }: BuiltUser,
   { path = '', width = 1280, colorScheme = 'light' as 'light' | 'dark' } = {},
@@ -146,7 +146,7 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'batch');
   }, 60_000);
 
-  it('An address that is no page of the console shows a page that leads back', async () => {
+  it('An unknown address of the console shows a page that links back to the others', async () => {
     const page = await visit(operators.proposer, { path: '/nothing' });
     expect(await heading(page)).toBe('This page is not available');
     expect(await page.getByRole('link', { name: 'Payouts' }).count()).toBe(1);

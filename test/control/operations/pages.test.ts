@@ -66,7 +66,7 @@ async function addSecondFactor({ id, token }: Person): Promise<() => string> {
   return code;
 }
 
-/** Opens a visitor with their own cookies; a narrow page is that of a phone. */
+/** Opens the pages as a visitor with their own cookies; a narrow page stands for a phone. */
 async function visit({ width = 1_000 }: { width?: number } = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
@@ -84,7 +84,7 @@ async function logIn(page: Page, { email }: Person, code?: string): Promise<void
 }
 const heading = (page: Page) => page.locator('h1').textContent();
 const complaint = (page: Page) => page.getByRole('alert').textContent();
-/** Saved on request, for inspection. */
+/** Saves a screenshot on request, for inspection. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;
@@ -309,7 +309,7 @@ describeInBrowser('The pages for operators', () => {
   );
 
   itInFull(
-    'The pages for operators need two approvers of a disbursement and offer the first no second approval',
+    'The pages for operators require two approvers for a disbursement and let nobody approve twice',
     async () => {
       const owner = await buildOwner(stack);
       const { id: cause_id } = await buildActiveCause(stack, owner);
@@ -407,7 +407,7 @@ describe('Forms of the pages for operators', () => {
     expect(await answer.text()).toContain('/operations/log-in');
   });
 
-  it('A form is not cached, cannot be framed by another site and runs only scripts of its own origin', async () => {
+  it('A form is not cached, cannot be framed and runs only scripts of its own origin', async () => {
     const { headers, status } = await fetch(`${stack.url}/operations/log-in`);
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');

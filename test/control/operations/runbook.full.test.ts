@@ -13,7 +13,7 @@ import { buildOperators, decide } from '../../support/decide.ts';
 import { operatorsDocuments } from '../../support/operators-documents.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** Every command of the runbook, run exactly as written, against a stack in which its case has been set up. */
+/** Runs the runbook's commands exactly as written, against a stack in which their cases have been set up. */
 const root = join(import.meta.dirname, '..', '..', '..');
 interface Typed {
   place: string;
@@ -45,15 +45,15 @@ function commandsOf({ path, text: document }: { path: string; text: string }, fo
 
 /** Commands that are not run here, and why. */
 const notHere: [RegExp, string][] = [
-  [/^aws s3/, 'the versions of a real S3'],
-  [/^\s*(docker compose|kubectl) /, 'in containers'],
-  [/^npm run migrate$/, 'as the owner; migrations have tests of their own'],
-  [/^npm run archive/, 'as the owner; archives have tests of their own'],
-  [/^npm run sql$/, 'every query of the runbook runs by it'],
-  [/^openssl s_client/, 'a certificate of a real address'],
-  [/^\s*delete from sweep_looks/, 'as the owner, which `npm run sql` is not'],
-  [/^npm run drill$/, 'a test of its own'],
-  [/worker deployment/, 'workers here have no version; the torture has that fault'],
+  [/^aws s3/, 'needs the versions of a real S3'],
+  [/^\s*(docker compose|kubectl) /, 'needs containers'],
+  [/^npm run migrate$/, 'needs the owner; migrations have tests of their own'],
+  [/^npm run archive/, 'needs the owner; archives have tests of their own'],
+  [/^npm run sql$/, 'runs every query of the runbook'],
+  [/^openssl s_client/, 'needs the certificate of a real address'],
+  [/^\s*delete from sweep_looks/, 'needs the owner, which `npm run sql` is not'],
+  [/^npm run drill$/, 'has a test of its own'],
+  [/worker deployment/, 'needs workers with a version; the torture has that fault'],
 ];
 
 let stack: Stack;
@@ -76,7 +76,7 @@ beforeAll(async () => {
     );
     await ageAttempts(stack, id, 2);
   }
-  // A payment that is paid here and unknown to the provider.
+  // A payout that has succeeded in our books and is unknown to the provider.
   await decide(stack, second, { kind: 'settle_payout', payout_id: wrong.id, outcome: 'succeeded' });
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const { data: order } = (await stack.post('/v1/payments/gateway', body, { token: payer.token })).body;
@@ -137,7 +137,7 @@ async function buildWithSecondFactor(): Promise<BuiltUser> {
 async function type({ language, text }: Typed): Promise<{ code: number; printed: string; output: string }> {
   const filled = text
     .replaceAll(/<([a-z ]+)>/g, (whole, name: string) => filledIn[name] ?? whole)
-    // The runbook has the deployment's name of the task queue.
+    // The runbook names the deployment's task queue.
     .replaceAll(/(--task-queue |schedule-id )payments/g, `$1${stack.deps.workflows.taskQueue}`);
   expect(filled).not.toMatch(/<[a-z ]+>/);
   return new Promise((resolve) => {
@@ -162,7 +162,7 @@ const commands = operatorsDocuments.reduce<Typed[]>((found, document) => command
 const isRunHere = ({ text }: Typed): boolean => !notHere.some(([pattern]) => pattern.test(text));
 
 describe('The runbook', () => {
-  it('Every command of the runbook is run here or has a listed reason', () => {
+  it('The runbook has commands to run, and one for each listed reason not to run it', () => {
     expect(commands.length).toBeGreaterThan(25);
     for (const [pattern] of notHere) expect(commands.filter(({ text }) => pattern.test(text))).not.toEqual([]);
   });
@@ -186,7 +186,7 @@ describe('The runbook', () => {
   );
 });
 
-/** Returns the id of the decision in an answer, if there is one. */
+/** Returns the data of the answer, if there is one; only a decision has a kind. */
 function decisionIn(printed: string): { kind?: string; id?: string } | undefined {
   const line = printed.split('\n').find((one) => one.startsWith('{"message"'));
   return line === undefined ? undefined : JSON.parse(line).data;

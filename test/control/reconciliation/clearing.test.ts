@@ -42,7 +42,7 @@ const judge = async (measured: Awaited<ReturnType<typeof measure>>) => {
 const compare = async () => judge(await measure());
 const agrees = { agreed: true, difference: '0.0000' };
 const move = (amount: number) => stack.sandbox.post('/sandbox/balance', { amount });
-/** Returns the outcome of a movement at the provider that two people decided to book. */
+/** Carries out two people's decision to book a movement at the provider; returns the outcome. */
 async function book(amount: string, reference: string): Promise<{ status: string; reason: string | null }> {
   const id = await plantDecision(stack, operators, { kind: 'book_external', amount, reference });
   await carryOut(stack.em(), stack.deps, id);
@@ -104,7 +104,7 @@ describe('The comparison with the provider’s balance', () => {
     await stack.worker?.stop();
     await stack.sandbox.post('/sandbox/pay', { payment_code: order.payment_code });
     const measured = await measure();
-    // Otherwise the worker would book the payment a moment later.
+    // Stands in for the worker, which would post the payment a moment later.
     await book('54000', `stands-for-${order.payment_order_id}`);
     expect(await judge(measured)).toMatchObject(agrees);
     const [row] = await stack.em().execute<object[]>('select * from clearing_comparisons order by day desc limit 1');

@@ -18,7 +18,7 @@ const records = 51;
 const dayMs = 24 * 60 * 60 * 1000;
 const yesterday = westernIndonesiaDay(new Date(Date.now() - dayMs));
 
-/** Moves the payments of a code back by a day in the provider's own file: only a past day is compared to its end. */
+/** Moves the payments of a code back by a day in the provider's own file, as the schedule compares only past days. */
 function agePayments(paymentCode: string): void {
   const directory = join(testRun().directory, stack.env.TEMPORAL_TASK_QUEUE ?? '', 'sandbox');
   const file = new DatabaseSync(join(directory, 'sandbox.db'));

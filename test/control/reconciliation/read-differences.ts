@@ -1,8 +1,8 @@
 import type { Stack } from '../../support/stack.ts';
 
 /**
- * Reads the open differences that comparisons have found, of one day if given, one line each: the owner, and both
- * sides' statuses.
+ * Reads the open differences, of one day if given, one line each: type, reference, and the status in our books and at
+ * the provider.
  */
 export async function readDifferences(stack: Pick<Stack, 'get'>, token: string, day?: string): Promise<string[]> {
   const { body } = await stack.get(`/v1/reconciliations?limit=100&state=open${day ? `&day=${day}` : ''}`, { token });

@@ -6,7 +6,7 @@ import { newId } from '../../../src/shared/ids.ts';
 import { onlyProvider } from '../../support/only-provider.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** Compares a day (UTC+7; today) with the provider's records; an owner that cannot be woken fails the test. */
+/** Compares a day (UTC+7, by default today) with the provider's records; a workflow that cannot be woken fails it. */
 export const reconcileOn = (
   { em, deps }: Pick<Stack, 'deps' | 'em'>,
   { day = westernIndonesiaDay(new Date()), by }: { day?: string; by?: Gateway } = {},

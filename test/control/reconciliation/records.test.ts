@@ -76,7 +76,7 @@ const reconcile = (day = today, by: Gateway = stack.deps.gateways.of('xendit')) 
 const differencesOf = (subject: string) =>
   stack.em().execute<object[]>('select state, ours, theirs from reconciliations where subject = ?', [subject]);
 
-// Before the provider has other records of these days.
+// These tests come first, while the provider has no other records of these days.
 describe('Reconciled days', () => {
   const listNothing: Gateway['listRecords'] = async function* () {
     yield [];
@@ -151,7 +151,7 @@ describe('Records around midnight (UTC+7)', () => {
       const [payments] = await Promise.all([makePayments(), makePayouts()]);
       const summaries = [await reconcile(before), await reconcile(after)];
       expect(await readDifferences(stack, token)).toEqual([]);
-      // Each record of the provider was compared on one day: two payments and two transfers on either side.
+      // Each of the provider's records was compared on one day only: two payments and two transfers on each.
       expect(summaries).toMatchObject([
         { compared: 4, open: 0 },
         { compared: 4, open: 0 },
@@ -180,7 +180,7 @@ describe('Refunds', () => {
   const forget = (refundId: string) =>
     changeAtProvider(stack, 'delete from refunds where reference_id = ?', [refundId]);
 
-  /** Refunds a part of the payment to its wallet, and waits for the end. */
+  /** Refunds part of the payment to its wallet and waits for the given status. */
   async function refunded(amount: string, status: string): Promise<string> {
     const asked = await refund(refunder, paymentId, { amount });
     await refundWhen(refunder, asked, status);

@@ -39,8 +39,8 @@ const locked = '55P03';
 const pauseMs = 20;
 
 /**
- * Puts the copy back, as a restore from a backup does. A worker may sweep at the same time and hold locks: then it is
- * retried. It never waits, so there is no deadlock.
+ * Puts the copy back, as a restore from a backup does. It never waits for a lock, so it cannot deadlock; while a
+ * worker's sweep holds one, it retries.
  */
 export async function restore(em: EntityManager): Promise<void> {
   for (;;) {
