@@ -74,7 +74,7 @@ it('Every alert about an outage has a test series of its own', () => {
   }, 30 * 60_000);
   afterAll(() => stack.stop());
 
-  /** The contents of a worker's and an API's /metrics, and when. */
+  /** The metrics of a worker and an API, and the time at which they were read. */
   interface Scrape {
     at: number;
     values: Map<string, number>;
@@ -256,7 +256,7 @@ it('Every alert about an outage has a test series of its own', () => {
     return [first, await scrape()];
   }
 
-  /** Everything goes wrong at once. */
+  /** Makes everything go wrong at once, and scrapes the metrics before and afterwards. */
   async function trouble(): Promise<Scrape[]> {
     await asOwner([...Object.values(planted), ...(await plantDelivery())]);
     await stack.sandbox.put('/sandbox/faults', { requests: { error_rate: 1 } });
@@ -275,7 +275,7 @@ it('Every alert about an outage has a test series of its own', () => {
     await repeat(20, askProvider);
     const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
     await repeat(5, () => stack.post('/v1/payments/gateway', body, { token: payer.token }));
-    // More than the pool has wait for a connection, and a request takes long.
+    // More queries than the pool has connections run at once, and a request is slow.
     const sleeping = repeat(40, () =>
       stack.deps.orm.em
         .fork()
@@ -292,7 +292,7 @@ it('Every alert about an outage has a test series of its own', () => {
     return [first, last];
   }
 
-  /** Alarms about something that has not happened for long. */
+  /** How long the trouble lasts for alarms about something that has not happened for a long time. */
   const troubleMinutes: Record<string, number> = {
     AmanahClearingNotCompared: 53 * 60,
     AmanahJournalsNotSealed: 33 * 60,
@@ -308,9 +308,9 @@ it('Every alert about an outage has a test series of its own', () => {
 
   function testOf({ alert, expr }: Rule, [calmly, troubled, again]: [Scrape[], Scrape[], Scrape[]]) {
     const during = troubleMinutes[alert] ?? 4 * 60;
-    // Longer than any rule waits before it fires, except for those about something that has not happened for long.
+    // Longer than any rule waits before it fires, except for rules about something that no longer happens.
     const before = nothingHappens.includes(alert) ? 10 : 2 * 60;
-    // Nothing is refreshed after the last scrape: alarms about that would fire again.
+    // Nothing is refreshed after the last scrape, so that alarms about a missing refresh would fire again.
     const after = nothingHappens.includes(alert) ? 20 : 3 * 60;
     const start = Math.floor(Date.now() / 1000);
     const names = new Set(expr.match(/\bamanah_\w+/g));
@@ -330,7 +330,10 @@ it('Every alert about an outage has a test series of its own', () => {
           nameOf(series).startsWith(counter),
         );
         const values = parts.map(({ scrapes, minutes, at }, index) => {
-          const [first, last] = [must(scrapes[0], 'there is a first scrape'), must(scrapes.at(-1), 'and a last')];
+          const [first, last] = [
+            must(scrapes[0], 'there is a first scrape'),
+            must(scrapes.at(-1), 'there is a last scrape'),
+          ];
           const [from, to] = [first.values.get(series), last.values.get(series)];
           if (to === undefined || (alert === 'AmanahNoWorker' && index === 1)) return `_x${minutes}`;
           // One occurrence triggers some alarms; what the others count keeps happening.

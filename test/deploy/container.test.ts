@@ -25,7 +25,7 @@ let settings: Record<string, string>;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'amanah-container-'));
-  // What the last stage of the Dockerfile copies, and nothing else.
+  // Copies what the last stage of the Dockerfile copies, and nothing else.
   for (const name of [
     'src',
     'workflows',
@@ -160,7 +160,7 @@ describe('The container’s start command in a bare directory', () => {
   );
 
   itInFull(
-    'The image has every command of the runbook and the packages that they need',
+    'The image has every command of the runbook, and the packages that those commands need',
     async () => {
       const typed: Record<string, { arguments: string[]; prints: string }> = {
         'src/wiring/commands/admin.ts': {

@@ -293,7 +293,7 @@ describe('npm run verify in the deployments', () => {
     const { schedule, timeZone } = CronSpec.parse(verify?.document.spec);
     const [, hour = ''] = /^\d+ (\d+) \* \* \*$/.exec(schedule) ?? [];
     expect(timeZone).toBe('Asia/Jakarta');
-    // The seals are made at one.
+    // Journals are sealed at one o'clock.
     expect(Number(hour)).toBeGreaterThan(1);
     expect(Number(hour)).toBeLessThan(6);
   });
@@ -321,12 +321,12 @@ describe('npm run verify in the deployments', () => {
 });
 
 describe('Temporal’s port, which has no authentication', () => {
-  it('In docker compose, Temporal’s port is unpublished, and only API, worker and Temporal’s services need it', () => {
+  it('In docker compose, Temporal’s port is unpublished; API, worker, PostgreSQL and Temporal’s services reach it', () => {
     const { services } = compose();
     const temporal = new Set(services.temporal?.networks);
     const near = Object.entries(services).filter(([, { networks }]) => networks.some((name) => temporal.has(name)));
     const own = ['temporal', 'temporal-namespace', 'temporal-schema', 'temporal-ui'];
-    // PostgreSQL is on the network of Temporal's database: it opens no connections.
+    // PostgreSQL is there as Temporal's database; it opens no connections itself.
     expect(near.map(([name]) => name).toSorted()).toEqual(['api', 'postgresql', ...own, 'worker']);
     expect(services.temporal?.ports).toEqual([]);
   });
@@ -437,12 +437,12 @@ describe('The Kubernetes example', () => {
     expect([...resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
-  it('The Kubernetes example runs our image without root on a read-only file system, secrets by reference', () => {
+  it('The Kubernetes example runs our image without root, on a read-only file system and with secrets by reference', () => {
     const secretsOf: Record<string, number> = {
       'amanah-api': 8,
       'amanah-migrate': ofMigrations.length,
       'amanah-verify': 3,
-      // Sealing is the worker's alone.
+      // Only the worker has the sealing key.
       'amanah-worker': 8,
     };
     expect(

@@ -58,7 +58,7 @@ beforeAll(async () => {
   const { client, taskQueue } = stack.deps.workflows;
   const start = (type: string, args: object[]) =>
     client.workflow.execute(type, { workflowId: `${taskQueue}/observed/${type}`, taskQueue, args });
-  // The SDK counts events: a workflow that completes, with its activity, and one that fails.
+  // The SDK exports a counter once it has counted: one workflow completes, with its activity, and one fails.
   await start('sweep', []);
   await expect(start('partnerPayout', [{ payoutId: newId() }])).rejects.toThrow();
   const texts = await Promise.all([

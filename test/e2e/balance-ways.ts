@@ -29,7 +29,7 @@ export interface BalanceRequest {
   effects: string;
 }
 
-/** Each way in which a balance payment is written, and whether that is a single statement. */
+/** A kind of balance payment, and whether a single statement writes it. */
 export interface BalanceWay {
   isOneStatement: boolean;
   build(stack: BalancePlace): Promise<BalanceRequest>;
@@ -78,7 +78,7 @@ export const askFor = (
   changes: object = {},
 ): Promise<HttpAnswer> => stack.post(path, { ...body, ...changes }, { token, headers: { 'idempotency-key': key } });
 
-/** How much of a payment exists; every field is 0, or every field 1. */
+/** Counts what exists of a payment; either every field should be 0, or every field 1. */
 export async function readPaid(stack: BalancePlace, { payer: { id, accountId }, effects }: BalanceRequest) {
   const count = async (sql: string) => (await stack.em().execute<unknown[]>(sql, [id])).length;
   return {

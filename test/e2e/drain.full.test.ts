@@ -37,7 +37,7 @@ const topUp = (key: string): Promise<HttpAnswer> => {
 /** The answers a client may get while processes restart; each allows a retry under the same key. */
 const mayBeRetried = new Set(['unreachable', '503', '504']);
 
-/** Retries under the same key until it is answered, as the documentation requires of clients. */
+/** Retries a request under the same key until it succeeds, as the documentation requires of clients. */
 async function insist(send: (key: string) => Promise<HttpAnswer>): Promise<{ answer: HttpAnswer; met: string[] }> {
   const key = freshKey();
   const met: string[] = [];
@@ -59,7 +59,7 @@ const statusOf = async (path: string, token?: string): Promise<string> => {
   return status === 200 ? body.data.status : `answered ${status}`;
 };
 
-/** Expects the right outcome of every payout and top-up, and each of them once at the provider. */
+/** Pays every top-up, and expects each payout and top-up to succeed and to exist once at the provider. */
 async function expectEndedWell(payouts: HttpAnswer[], topUps: HttpAnswer[]): Promise<void> {
   await Promise.all(
     topUps.map(async ({ body }) => {
@@ -129,7 +129,7 @@ describe('A restart by SIGTERM', () => {
     `During restarts of API and worker by SIGTERM, ${count} payouts and ${count} top-ups are executed once each`,
     async () => {
       const before = await balanceOf(stack, payer.accountId);
-      // They are spread over the restarts, so that some meet each moment of them.
+      // Requests are spread over the restarts, so that every moment of a restart meets some.
       const spread = <T>(begin: () => Promise<T>) =>
         Array.from({ length: count }, (_, index) =>
           new Promise((resolve) => setTimeout(resolve, (index * 11_000) / count)).then(begin),

@@ -36,7 +36,7 @@ const several = Array.from({ length: 3 }, (_, index) => index);
 /** Callbacks and sweeps are retried, at growing intervals. */
 const settledWithinMs = 300_000;
 
-/** Money that arrives at the provider, and payouts that are requested, while the disk is full; and their outcomes. */
+/** Builds payments to pay at the provider and payouts to request while the disk is full, and checks their outcomes. */
 async function buildProviderMoney(stack: ProcessStack) {
   const payer = await buildIndividual(stack);
   const partner = await buildPayer(stack, { available: '1000000' });
@@ -71,7 +71,7 @@ async function buildProviderMoney(stack: ProcessStack) {
       const [paid, succeeded] = [await statusesOfTopUps(), await statusesOfCollections()];
       return paid.filter((each) => each !== 'PAID').length + succeeded.filter((each) => each !== 'succeeded').length;
     },
-    /** Expects each payment exactly once, and nothing else at the provider. */
+    /** Expects each payment to be booked exactly once, and each payout to be at the provider exactly once. */
     async expectOnce(): Promise<void> {
       await eventually(statusesOfTopUps, all('PAID'), settledWithinMs);
       await eventually(statusesOfCollections, all('succeeded'), settledWithinMs);

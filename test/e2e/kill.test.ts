@@ -21,7 +21,7 @@ const failpoints = casesOf(
   // The other two are in payments/first-attempt and saving-goals/kill.
   (failpoint) => failpoint === 'open-payment-order.after' || failpoint === 'store-callback.after',
 );
-/** Which processes die when it is reached; the other one, if any, is killed from outside at that moment. */
+/** Which processes die at the failpoint: the one that reaches it, or also the other one, killed from outside. */
 const victims = casesOf(['that process', 'both'] as const);
 
 const cases = failpoints.flatMap((failpoint) => victims.map((victim) => [failpoint, victim] as const));

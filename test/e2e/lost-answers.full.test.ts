@@ -29,7 +29,7 @@ afterEach(async () => {
 const ways = Object.entries(balanceWays);
 /**
  * Cuts each connection to the database that carries this text once the text is through, so that its answer is lost.
- * Returns how often that has happened.
+ * The returned function counts these cuts.
  */
 const loseAnswersTo = (which: 'api' | 'worker', text: string): (() => number) => {
   const { database } = stack.lines[which];

@@ -47,7 +47,7 @@ const whenGone = (pid: number) =>
     20_000,
   );
 
-/** Retries a request that got no answer. */
+/** Restarts the API, and retries a request that got no answer. */
 async function retry(request: BalanceRequest, key: string): Promise<void> {
   await stack.restart();
   await expectOneUnder(stack, key, request);
@@ -72,7 +72,7 @@ describe.each(isFullRun() ? ways : ways.slice(-1))('An API killed while %s is wr
     await retry(request, key);
   }, 120_000);
 
-  // budgets/role shows that the database aborts it.
+  // A test in budgets/role shows that the database aborts the waiting statement.
   itInFull(
     'The database rolls back a transaction that waits for a lock when the API is killed, and a retry pays once',
     async () => {

@@ -24,7 +24,7 @@ const topUp = (idempotencyKey?: string) =>
     { token: payer.token, headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey } },
   );
 
-/** Retries a top-up under its key until it is answered, then pays. */
+/** Retries a top-up under its key until it succeeds, then pays. */
 async function topUpAndPay(index: number): Promise<void> {
   const answer = await eventually(
     () => topUp(`outage-key-${index}-${payer.id}`).catch(() => null),

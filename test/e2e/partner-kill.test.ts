@@ -23,7 +23,7 @@ afterEach(() => stack.restart());
 
 const raw = JSON.stringify({ method: 'virtual_account', channel: 'BNI', amount: '50000' });
 
-/** Sends one attempt; returns null without an answer. */
+/** Sends the request once; returns null if there is no answer. */
 async function create(key: string): Promise<{ status: number; text: string } | null> {
   try {
     const answer = await fetch(`${stack.url}/v1/partners/payments`, {
@@ -83,8 +83,7 @@ describe('Partners’ payments whose processes are killed with SIGKILL', () => {
       const arrived = await eventually(
         async () => receiver.received.filter(({ body }) => body.includes(id)),
         (received) => received.length > 0,
-        // The activity that lost its answer starts it again; the sweep of unsent webhooks runs after more than a
-        // minute.
+        // A repeated activity starts the delivery again; the sweep of unsent webhooks would take more than a minute.
         60_000,
       );
       for (const webhook of arrived) verified(partner.webhookSecret, webhook);

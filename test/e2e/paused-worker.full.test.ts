@@ -28,7 +28,7 @@ afterAll(() => stack.stop());
 /** Temporal keeps assigning tasks to the polls of a stopped process until they time out, a minute later. */
 const twinWithinMs = 240_000;
 
-/** Retries until it is answered. */
+/** Retries a request until it succeeds. */
 const insist = (ask: () => Promise<HttpAnswer>) =>
   eventually(
     () => ask().catch(() => null),
@@ -180,7 +180,7 @@ const beginRound: Begin = async () => {
   };
 };
 
-/** Where the worker is with each when it stops; for those on one path, the last point comes first. */
+/** The point that the worker has reached with each when it is paused; on one path, the later point comes first. */
 const kinds: [string, string, Begin][] = [
   ['a top-up, requested at the provider but not stored', 'request-instrument.after', beginTopUp],
   [
@@ -196,7 +196,7 @@ const kinds: [string, string, Begin][] = [
 
 const isStopped = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T';
 
-/** The whole process, as on a suspended machine. */
+/** The whole process is paused, as on a suspended machine. */
 describe('A worker paused past its activities’ time-out while its twin acts', () => {
   it(`A worker paused past its time-out repeats nothing when it resumes: ${kinds.map(([name]) => name).join('; ')}`, async () => {
     await using cleanup = new AsyncDisposableStack();

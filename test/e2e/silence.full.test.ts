@@ -55,9 +55,9 @@ interface Kind {
   /** The worker's failpoint after the provider has done its part. */
   made: string;
   workflow: (id: string) => string;
-  /** The answer to the request when its row exists and nothing else answers, and its time-out. */
+  /** The response, and its time-out, if the row exists and nothing else answers. */
   undecided: { status: number; afterMs: number };
-  /** The final status, once everything answers again. */
+  /** Waits for the final status, once everything answers again. */
   ends: (id: string) => Promise<void>;
 }
 
@@ -177,7 +177,7 @@ const untilRepeated = (workflowId: string) =>
     120_000,
   );
 
-/** Retries under the key until it is answered, and expects one resource, which becomes final. */
+/** Retries the request under its key until it succeeds, and expects one resource, which becomes final. */
 async function expectOne(kind: Asked): Promise<void> {
   const answer = await eventually(
     () => kind.ask(kind.key),
@@ -230,7 +230,7 @@ describe('Requests of each kind while Temporal is down', () => {
 });
 
 describe('A slow or silent Temporal', () => {
-  it('With a slow Temporal and an even slower worker, a request of each kind completes once', async () => {
+  it('With Temporal slow for the API and slower for the worker, a request of each kind completes once', async () => {
     stack.lines.api.temporal.set({ kind: 'delay', ms: 100 });
     stack.lines.worker.temporal.set({ kind: 'delay', ms: 500 });
     await atOnce(oneOfEach(), expectOne);
@@ -328,7 +328,7 @@ describe('A provider that accepts connections and never answers', () => {
       expect(status).toBe(kind.undecided.status);
       expect(await rowsOf(kind)).toHaveLength(1);
     });
-    // The requests that it held back arrive late, in addition to the retried ones.
+    // Requests that were held back arrive late, in addition to their retries.
     stack.lines.worker.provider.set({ kind: 'pass' });
     await atOnce(all, expectOne);
   }, 240_000);

@@ -185,7 +185,7 @@ describe('A Temporal that lost all its data', () => {
       (rows) => rows.length === 1,
       60_000,
     );
-    // Before anyone decides, because a decision would start it.
+    // This comes before the decision, because a decision would start the workflow.
     await eventually(
       () =>
         stack.deps.workflows.client.workflow
@@ -230,7 +230,7 @@ describe('A Temporal that lost all its data', () => {
       stack.arm('');
       await letTimePass();
     });
-    // No client got more than "unknown", and retrying returns the outcome.
+    // No request was refused; a retry of one with an unknown outcome returns the outcome.
     for (const { status } of await Promise.all(asking)) expect([200, 201, 503, 504]).toContain(status);
     await triggerSweeps();
     for (const { id, kind } of reserved) {
