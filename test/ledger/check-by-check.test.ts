@@ -6,7 +6,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  // Its own stack, because rows that other tests backdated would be in only one of the lists.
+  // Its own stack, because it adds checks that other tests would see fail.
   stack = await startStack({ own: true, worker: true });
   await pauseSchedules(stack, ['ledger-checks']);
 }, 60_000);
@@ -26,7 +26,7 @@ describe('The checks of the books', () => {
   }, 120_000);
 
   it('A run of the checks reads all even if one fails, and then fails with its name', async () => {
-    // Sorts first; no role may read it.
+    // Sorts first, and the application may not read it.
     await stack.owner().execute('create view check_and_fail as select 1 as wrong');
     const failure = await check().catch((error: unknown) => error);
     if (!(failure instanceof WorkflowFailedError)) throw failure;

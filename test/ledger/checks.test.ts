@@ -8,7 +8,7 @@ import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 let stack: Stack;
 /** Sums over all history, checked only at night. */
 const provedAtNight = ['check_closings_match_postings', 'check_journals_are_sealed', 'check_transaction_counts'];
-/** Views that read current state in full each time, some only in part. */
+/** Views that read the current state, wholly or partly, whatever range is requested. */
 const holdsNow = [
   'check_balances_match_postings',
   'check_circle_covers',
@@ -35,7 +35,7 @@ const holdsNow = [
 /** The views that found a corruption older than the requested range. */
 const sawWhatWasOver = new Set<string>();
 
-/** Returns an id of this long ago, or of the future. */
+/** Returns an id created this long ago; a negative interval is in the future. */
 async function idOf(ago: string): Promise<string> {
   const [{ id }] = await stack.em().execute<[{ id: string }]>('select uuidv7(-?::interval) as id', [ago]);
   return id;

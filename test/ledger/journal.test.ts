@@ -100,7 +100,7 @@ describe('A journal', () => {
 });
 
 describe('Statements that the database refuses', () => {
-  // As the owner, so that triggers refuse. Rights that the application lacks are tested in test/platform/database.
+  // Runs as the owner, so that a trigger must refuse. test/platform/database tests the application's missing rights.
   const run = (sql: string) => codeOf(stack.owner().execute(sql));
 
   it('The database refuses a journal that does not sum to zero', async () => {

@@ -17,8 +17,8 @@ interface MoneyPlace {
   partner: BuiltPartner;
 }
 
-/** Set before each case. */
+/** Filled before the tests, and in part before each. */
 export const at = {} as MoneyPlace;
 
-/** A path of money: its preparation, which returns the move. */
+/** A path of money: what prepares it, and returns the function that moves the money. */
 export type MoneyPath = [name: string, prepare: () => Promise<() => Promise<unknown>>];

@@ -18,7 +18,7 @@ const fromBalance =
       { reference_type, reference_id, source_account_id: at.person.accountId, amount },
       { token: at.person.token, headers: { 'idempotency-key': newId() } },
     );
-/** Opens an order of `at.person`; returns how to settle it. */
+/** Opens an order of `at.person`; returns a function that settles it. */
 async function order(reference_type: string, reference_id: string, token = at.person.token, amount = 50_000) {
   const answer = await at.stack.post(
     '/v1/payments/gateway',
@@ -54,7 +54,7 @@ async function defaulting(onDefault: string) {
   };
 }
 
-/** Payments of people, on both rails, and their effects on goals and circles. */
+/** Payments of people, from balances and by gateway, and their effects on goals and circles. */
 export const pathsOfPayments: MoneyPath[] = [
   ['a donation from a balance', async () => fromBalance('charitable_cause_donate', at.cause.id)],
   [

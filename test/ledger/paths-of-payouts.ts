@@ -18,7 +18,7 @@ import { eventually } from '../support/stack.ts';
 import { suspendedUnder } from '../support/suspended-receipt.ts';
 import { at, type MoneyPath } from './money-place.ts';
 
-/** Requests a disbursement of the cause, IDR. */
+/** Requests a disbursement of an amount in IDR from the cause. */
 const disburse = (bank_account_id: string, amount: string) =>
   ask(at.stack, at.organization, {
     bank_account_id,

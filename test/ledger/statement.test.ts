@@ -77,7 +77,7 @@ describe('A statement', () => {
     expect(await balanceOf(stack, owner.accountId)).toBe('899.4999');
   });
 
-  it('A statement in CSV has the same columns under a header line', async () => {
+  it('A statement in CSV has a header line, and the same postings and fields as in JSON', async () => {
     await transfer('1');
     const { body: json } = await statement();
     const { status, headers, body } = await statement('', 'text/csv');
@@ -105,7 +105,7 @@ describe('A statement', () => {
     expect((await statement('?bom=1', 'text/csv')).status).toBe(400);
   });
 
-  it('A statement of whole days counts them in UTC+7, including both', async () => {
+  it('A statement from one date to another includes both days, in UTC+7', async () => {
     await backdate(owner.accountId, '2026-03-01T16:59:59.999Z');
     const { body: before } = await statement('?from=2026-03-01&to=2026-03-01');
     expect(before.data).toMatchObject({ opening_balance: '0.0000', closing_balance: '1000.0000' });
@@ -118,7 +118,7 @@ describe('A statement', () => {
     expect(later.data).toMatchObject({ opening_balance: '1000.0000', closing_balance: '1000.0000', postings: [] });
   });
 
-  it('A statement accepts date-times with an offset, inclusive', async () => {
+  it('A statement’s period may begin and end at date-times with an offset, and includes both instants', async () => {
     await backdate(owner.accountId, '2026-03-01T10:00:00.500Z');
     const at = encodeURIComponent('2026-03-01T17:00:00.500+07:00');
     expect(linesOf((await statement(`?from=${at}&to=${at}`)).body)).toHaveLength(1);
@@ -126,7 +126,7 @@ describe('A statement', () => {
     expect(linesOf((await statement(`?to=${earlier}`)).body)).toHaveLength(0);
   });
 
-  it('A statement whose period exceeds the account’s history starts and ends with it', async () => {
+  it('A statement’s period may begin before the account’s history and end after it', async () => {
     for (const from of ['0000-01-01', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00%2B07:00']) {
       const { status, body } = await statement(`?from=${from}&to=9999-12-31T23:59:59.999Z`);
       expect({ from, status, lines: linesOf(body) }).toEqual({
@@ -149,7 +149,7 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('More than eighteen queued statements of one user return 503, and other users’ run', async () => {
+  it('While 18 statements of one user run or wait, the user’s next one returns 503, and other users are served', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const held = () =>
       streamDocument(reader(owner.id), form, async function* () {
@@ -168,7 +168,7 @@ describe('A statement', () => {
     expect((await statement()).status).toBe(200);
   });
 
-  it('Statements of people who signed up always leave a slot to partners and operators', async () => {
+  it('People who signed up cannot occupy every slot for statements: one stays free for partners and operators', async () => {
     const { promise: until, resolve: release } = Promise.withResolvers<void>();
     const people = Array.from({ length: 6 }, (_, n) =>
       streamDocument(reader(`person ${n}`), form, async function* () {

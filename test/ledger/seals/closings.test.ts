@@ -132,7 +132,7 @@ describe('The closing of a day', () => {
 
   itInFull('A day is closed once, even by concurrent sessions', async () => {
     const last = (await closedDays()).at(-1);
-    // Removes the closings of the following days.
+    // Removes the closings of all days after 2 March.
     await stack.owner().transactional(async (tx) => {
       await tx.execute("set local session_replication_role = 'replica'");
       await tx.execute(`delete from closings where day > date '2026-03-02'`);

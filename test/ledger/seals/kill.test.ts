@@ -7,7 +7,7 @@ import { backdate } from '../exports/build-days.ts';
 import { countSeals, expectIntact, postMany, sealOf, verify } from './build-seals.ts';
 
 const rounds = isFullRun() ? 2 : 1;
-/** The failpoints at which the worker dies; sealing.test.ts lets the others fail in this process. */
+/** The failpoints at which the worker is killed; sealing.test.ts throws an error at each instead. */
 const points = casesOf(['make-seal.before-object', 'make-seal.before-row', 'make-seal.after-object']).flatMap((point) =>
   Array.from({ length: rounds }, (_, round) => [point, round] as const),
 );
@@ -25,8 +25,8 @@ const startNight = (workflowId: string, ...args: unknown[]) => {
   return client.workflow.start('sealJournals', { workflowId, taskQueue, args });
 };
 
-describe('Sealing whose worker is killed with -9', () => {
-  // Runs first, because no seal covers these days yet. closings.test.ts lets the step fail in this process.
+describe('Sealing whose worker is killed with SIGKILL', () => {
+  // Runs first, because no seal covers these days yet. closings.test.ts throws an error at this failpoint instead.
   itInFull(
     'A worker killed between closing two days leaves the first closed, and the next attempt closes the rest',
     async () => {
