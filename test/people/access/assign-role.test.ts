@@ -235,7 +235,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   describe('The last holder of assign-role in an organization', () => {
     const refusal = 'the last holder of assign-role in an organization keeps it';
 
-    it('The last holder of assign-role cannot lose the role, by any caller or route', async () => {
+    it('The last holder of assign-role cannot lose the role, whoever unassigns or replaces it', async () => {
       const last = await buildOrganizationAdmin(stack);
       const organizationId = String(last.organizationId);
       const weak = await buildRole(stack, { organizationId, permissions: ['read-role'] });
@@ -319,7 +319,7 @@ describe('PATCH /v1/acl/assign-role', () => {
         if (answers.some((status) => ![200, 400, 404].includes(status))) unexpected.push(answers);
         if (given?.status === 200 && removed?.status === 200) unexpected.push('assigned and deleted');
       }
-      // Until each of the two has won once; the winner is random.
+      // Repeats until assigning and deleting have each won once; the winner is random.
       for (let batch = 0; batch < pairs / 10 || (batch < 20 && Math.min(deleted, assigned) === 0); batch += 1) {
         await Promise.all(Array.from({ length: 10 }, (_, index) => pair(index % 2 === 1)));
       }

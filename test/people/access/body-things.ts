@@ -6,7 +6,7 @@ import type { Stack } from '../../support/stack.ts';
 import { type Owner, thingsOf } from './matrix-things.ts';
 
 /**
- * The status for a field that names someone else's resource, or an unknown one; `open` if it may name someone else's.
+ * The statuses for a field that names someone else's resource (`open` if that is allowed) or an unknown one.
  */
 export interface Named {
   foreign: 400 | 403 | 404 | 'open';
@@ -18,15 +18,15 @@ export interface Body {
   build(stack: Stack, owner: Owner): Promise<Record<string, unknown>>;
   /** The permission, if it depends on the body rather than the route. */
   permission?: string;
-  /** By field name; `[]` stands for each entry. A sentence explains why an id is not tested. */
+  /** The statuses by field (`[]` marks entries of a list), or a sentence that explains why the field is not tested. */
   fields: Record<string, Named | string>;
 }
 
 const refused: Named = { foreign: 403, absent: 404 };
 const attached: Named = { foreign: 400, absent: 400 };
 const anyOf: Named = { foreign: 'open', absent: 404 };
-const ofThePlatform = 'only platform users are admitted, and may access all';
-const ofTheSuperAdmin = 'only the super admin is admitted, and may access all';
+const ofThePlatform = 'only platform users are admitted, and they may access every resource';
+const ofTheSuperAdmin = 'only the super admin is admitted, and may access every resource';
 
 async function documentBody(stack: Stack, { user }: Owner) {
   const { token } = user;
@@ -158,7 +158,7 @@ export const bodies: Record<string, Body> = {
       regulations: 'None',
       benefit: 'Water',
     }),
-    fields: { account_id: refused, organization_id: 'only platform users may send one, and any' },
+    fields: { account_id: refused, organization_id: 'only platform users may send it, and may name any organization' },
   },
   'POST /v1/charitable-causes/:/assign-manager': {
     build: async (stack) => ({ user_id: (await buildIndividual(stack)).id }),
@@ -212,7 +212,7 @@ export const bodies: Record<string, Body> = {
     fields: {
       saving_circle_id: refused,
       'account_ids[]': anyOf,
-      'user_ids[]': 'instead of account_ids; only users of the organization (400)',
+      'user_ids[]': 'an alternative to account_ids; a user outside the organization is a 400',
     },
   },
   'POST /v1/saving-circles/:/members/:/replacements': {

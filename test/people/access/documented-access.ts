@@ -2,8 +2,8 @@ import type { Access } from '../../../src/platform/http/access.ts';
 import type { UserType } from '../../../src/shared/user.ts';
 
 /**
- * The callers admitted to each route, written independently of the code, so that a change of only one of them fails the
- * test.
+ * The callers admitted to each route, written independently of the code, so that a change in only one of the two places
+ * fails the test.
  */
 export interface DocumentedAccess {
   kind: Access['kind'];
@@ -29,7 +29,7 @@ const ofSuperAdmin = { userTypes: platform, role: 'platform_super_admin' } as co
 
 /** Access by route; parameters are written `:`. */
 export const documentedAccess: Record<string, DocumentedAccess> = {
-  // Roles and permissions
+  // Roles, organizations, addresses and documents
   'POST /v1/acl/roles': needs('create-role', ofAdmins),
   'GET /v1/acl/roles': needs('read-role', ofAdmins),
   'GET /v1/acl/roles/:': needs('read-role', ofAdmins),
@@ -58,7 +58,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/documents/:/view-url': needs('read-document'),
   'PATCH /v1/documents/:': needs('update-document'),
   'DELETE /v1/documents/:': needs('delete-document'),
-  // Categories of documents
+  // Categories of documents, and official documents
   'GET /v1/documents/categories': login,
   'POST /v1/documents/categories': needs('manage-document-category', ofPlatform),
   'PATCH /v1/documents/categories/:': needs('manage-document-category', ofPlatform),
@@ -118,7 +118,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/withdrawals': needs('withdraw-account'),
   'GET /v1/withdrawals/:': needs('withdraw-account'),
   'GET /v1/withdrawals/:/timeline': needs('withdraw-account'),
-  // Payments, causes and circles
+  // Payments, goals, products, causes, donations and circles
   'GET /v1/transactions': needs('read-transaction'),
   'GET /v1/transactions/:': needs('read-transaction'),
   'POST /v1/payments/gateway': login,
@@ -179,10 +179,10 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/saving-circles/:/settlement': needs('read-saving-circle'),
   'GET /v1/saving-circles/:/contributions': needs('read-saving-circle'),
   'GET /v1/summary/saving-circles': needs('read-saving-circle', ofAdmins),
-  // Records
+  // Public documents, and events
   'GET /v1/documents/:/public': anyone,
   'GET /v1/events': needs('read-event', ofPlatform),
-  // Decisions and stopping
+  // Decisions and operations
   'POST /v1/decisions': needs('propose-decision', ofPlatform),
   'GET /v1/decisions': needs(['propose-decision', 'approve-decision'], ofPlatform),
   'GET /v1/decisions/:': needs(['propose-decision', 'approve-decision'], ofPlatform),
@@ -193,7 +193,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/operations/overview': needs('read-event', ofPlatform),
   'GET /v1/operations/payouts': needs('read-event', ofPlatform),
   'PUT /v1/operations/payouts': needs('read-event', ofSuperAdmin),
-  // Partner accounts
+  // Reconciliation, exports, payouts, partners' payments and partner accounts
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
   'GET /v1/exports/balances': needs('read-event', ofPlatform),
   'GET /v1/exports/journals': needs('read-event', ofPlatform),

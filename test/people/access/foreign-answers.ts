@@ -83,7 +83,7 @@ export function foreignStatus(
   return foreign === 'shared' ? null : foreign;
 }
 
-/** Returns a response without the parts that may differ: the ids of the request, and the request's own id. */
+/** Returns a response without its `request_id`, and with a placeholder for every other id. */
 export function withoutIds(body: unknown): unknown {
   const { request_id: _, ...rest } = Object(body);
   const text = JSON.stringify(rest).replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>');

@@ -77,7 +77,7 @@ const byGatewayAlone = referenceTypes.filter(
   (type) => !(paymentKinds[type].rails as readonly Rail[]).includes('balance'),
 );
 
-/** The balances of both, and the number of rows about them. */
+/** The balances of caller and stranger, and the numbers of their postings and of the caller's orders. */
 const moneyNow = async () => ({
   balances: await Promise.all([caller, stranger].map(({ accountId }) => balanceOf(stack, accountId))),
   postings: await stack

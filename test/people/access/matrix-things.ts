@@ -147,7 +147,7 @@ async function partnerPayout(stack: Stack, { partner }: Owner): Promise<Ids> {
   );
 }
 
-/** Created with a different API key from the caller's. */
+/** Inserts a batch that was created with a different API key from the caller's. */
 async function payoutBatch(stack: Stack, { partner }: Owner): Promise<Ids> {
   const { body } = await partner.administer('post', '/keys', { permissions: ['request-payout'] });
   const [id, item] = [newId(), newId()];
@@ -226,7 +226,7 @@ async function partnerAccount(stack: Stack): Promise<Ids> {
   return { id: partner.id, key_id: partner.keyId, organization_id: linked.organizationId, delivery_id: delivery };
 }
 
-/** Inserted directly: the API allows a partner at most ten endpoints. */
+/** Inserts an endpoint directly, because the API allows a partner at most ten. */
 async function webhookEndpoint(stack: Stack, { partner }: Owner): Promise<Ids> {
   const id = newId();
   return insert(
@@ -291,7 +291,7 @@ const order = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   return { payment_order_id: id };
 };
 
-/** Creates a user with a pending erasure and a legal hold placed by another user. */
+/** Inserts a pending erasure of the user, and a legal hold placed by another user, unless they exist. */
 const beingErased = async (stack: Stack, { user }: Owner): Promise<Ids> => {
   await stack.em().execute(
     `insert into erasures (id, user_id, status) select ?, ?, 'waiting'

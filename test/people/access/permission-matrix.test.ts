@@ -168,7 +168,7 @@ describe('The permission matrix', () => {
     );
 
     it.each(guarded.filter(([, { access }]) => access.kind === 'allow'))(
-      '%s returns 403 with every permission except the required one',
+      '%s returns 403 with every permission except the required ones',
       async (title, route) => {
         await give(permissions.filter((name) => !neededOf(route).includes(name)));
         for (const type of turnsOf(typesOf(route), title)) {
@@ -197,7 +197,7 @@ describe('The permission matrix', () => {
 
     const changing = guarded
       .filter(([, { access, method }]) => method !== 'get' && (access.userTypes ?? userTypes).includes('organization'))
-      // Without routes that concern only the caller's own account.
+      // Excludes routes that concern only the caller's own sessions and password.
       .filter(([name]) => !name.startsWith('POST /v1/auth/logout') && name !== 'PUT /v1/auth/password');
     // The same rule applies to all routes, before their handlers.
     const standing = casesOf(changing, (_, index) => index % 4 === 0);

@@ -175,7 +175,7 @@ describe('GET /v1/addresses/:address_id (read-address)', () => {
   });
 
   it.each([
-    ['no UUID', 'nonsense'],
+    ['an id that is no UUID', 'nonsense'],
     ['a UUID of another version', '01890a5d-ac96-774b-bcce-b302099a8057'],
   ])('Reading an address with %s returns 400', async (_, id) => {
     expect((await read(owner, id)).status).toBe(400);

@@ -104,7 +104,7 @@ describe('The sweep of uploads', () => {
 
 describe('An object that no document uses any more', () => {
   const uploaded = async () => (await upload(stack, user, product)).body as { id: string; url: string };
-  /** A deleted document keeps its row. */
+  /** Counts objects and pending uploads, but not documents, because a deleted one keeps its row. */
   const stored = async () => {
     const { objects, uploads: waiting } = await left();
     return { objects, waiting };
@@ -129,7 +129,7 @@ describe('An object that no document uses any more', () => {
       await buildIndividual(stack, { organizationId }),
     ];
     const scan = (await upload(stack, owner, await buildTransaction(stack, owner))).body;
-    // A colleague read its key before it became a scan.
+    // The colleague reads the object's key before the document becomes a scan.
     const { url } = (await stack.get(`/v1/documents/${scan.id}`, { token: fellow.token })).body.document;
     const passport = { kind: 'passport', number: 'A1234567', name_on_document: 'Owner', document_id: scan.id };
     expect((await stack.post('/v1/official-documents', passport, { token: owner.token })).status).toBe(201);

@@ -167,7 +167,7 @@ describe('POST /v1/documents/upload (upload-document)', () => {
   });
 });
 
-// `npm run bench:bodies` measures their cost.
+// `npm run bench:bodies` measures the cost of such forms.
 describe('Uploads in forms that are slow to parse', () => {
   const fill = (part: string) => Buffer.from(part.repeat(2_097_152 / part.length));
   it.each([

@@ -49,7 +49,7 @@ describe('Invited users', () => {
     stack.owner().execute('update invitations set expires_at = now() - ?::interval where user_id = ?', [ago, userId]);
   const show = (userId: string) => stack.get(`/v1/users/${userId}`, { token: superAdmin.token });
 
-  it('The page linked in an invitation’s mail accepts it without logging in the browser', async () => {
+  it('The page linked in an invitation’s mail accepts the invitation without logging the browser in', async () => {
     const { token, user } = await invited(admin, { user_type: 'individual' });
     const body = new URLSearchParams({ token, password });
     const { status, headers } = await fetch(`${stack.url}/accept-invitation`, { method: 'POST', body });

@@ -105,7 +105,7 @@ describe('Logging in and out', () => {
     const { email } = await signUp();
     const stranger = `${newId()}@example.org`;
     const work = { known: [] as number[], unknown: [] as number[] };
-    // The CPU time of this process, which excludes waiting.
+    // Measures the CPU time of this process, which excludes waiting.
     const attempt = async (address: string, network: string) => {
       const before = process.cpuUsage();
       await logIn(address, 'wrong password', network);

@@ -142,7 +142,7 @@ describe('An account', () => {
     },
   );
 
-  it('A refresh token renews a session once; its reuse revokes its family and their access tokens', async () => {
+  it('A refresh token renews a session once; its reuse revokes all tokens of the session', async () => {
     const { email } = await signUp();
     const first = (await logIn(email)).body.data;
     const second = await refresh(first.refresh_token);
@@ -197,7 +197,7 @@ describe('An account', () => {
     await awaitMail(stack, email, /Your password was changed/);
   });
 
-  it('A login from a new address and a new bank account are notified by mail, the account number masked', async () => {
+  it('A login from a new address and a new bank account each cause a mail, which masks the account number', async () => {
     const { email } = await signUp();
     await logIn(email);
     await stack
@@ -215,7 +215,7 @@ describe('An account', () => {
     expect((await mailsTo(stack, email)).filter(({ subject }) => /Login baru/.test(subject))).toHaveLength(1);
   });
 
-  it('A login from a new address is notified, even after accepting an invitation or after a long absence', async () => {
+  it('A login from a new address causes a notice, even after accepting an invitation or a long absence', async () => {
     const superAdmin = await buildSuperAdmin(stack);
     const email = `${newId()}@example.org`;
     const invitation = { email, name: 'Budi', user_type: 'individual' };

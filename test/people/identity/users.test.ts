@@ -173,7 +173,7 @@ describe('Users', () => {
       expect((await detail(stranger.id, stranger.token)).status).toBe(403);
     });
 
-    it('Users paged by page and by after are the same', async () => {
+    it('Paging users by page and by after returns the same rows', async () => {
       const organizationId = await buildOrganization(stack);
       for (let index = 0; index < 5; index += 1) await buildIndividual(stack, { organizationId });
       const list = async (query: string) => {

@@ -41,7 +41,7 @@ it('Circle members get one mail per paid, due, overdue and defaulted contributio
   ]);
 });
 
-/** Sends the mails of a person that wait, as after an outage of the mail server; returns their kinds and statuses. */
+/** Sends a person's pending mails, as after an outage of the mail server; returns their kinds and statuses. */
 async function send({ id }: BuiltUser): Promise<string[]> {
   const tools = {
     sealer: stack.deps.sealer,
@@ -62,7 +62,7 @@ async function send({ id }: BuiltUser): Promise<string[]> {
 const confirm = ({ id }: BuiltUser) =>
   stack.em().execute('update users set email_confirmed_at = now() where id = ?', [id]);
 
-it('No reminder is sent late to a member who has paid, nor of a circle that was cancelled, nor a receipt of a refunded contribution', async () => {
+it('Mail that is sent late omits reminders of paid contributions and cancelled circles, and receipts of refunded contributions', async () => {
   const { id, members } = await begun(stack, 3, {});
   const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
   for (const member of members) await confirm(member);

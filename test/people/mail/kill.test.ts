@@ -27,7 +27,7 @@ describe('A worker killed while it sends a mail', () => {
       await stack.worker.exited;
       expect(await mailsTo(stack, email)).toHaveLength(sent - 1);
       await stack.restart();
-      // The dead worker's claim expires after a minute.
+      // The dead worker's claim would expire only after a minute.
       await stack
         .owner()
         .execute('delete from sweep_looks where subject_id in (select id from mails where user_id = ?)', [id]);

@@ -112,7 +112,7 @@ describe('Receipts by mail', () => {
       }),
     );
     await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [late.id]);
-    // As retention does after months. Retried, because a mail arrives before its row is marked as sent.
+    // Deletes the mail as retention does after months; retries, because a mail arrives before it is marked as sent.
     await eventually(
       () =>
         stack

@@ -317,7 +317,7 @@ describe('The scan of an official document', () => {
       for (const by of [owner, admin, platform]) expect(await seen(by)).toEqual([200, 200, true, true]);
       for (const by of [fellow, stranger]) expect(await seen(by)).toEqual([404, 404, false, false]);
       expect((await stack.get(`/v1/documents/${scan.id}/public`)).status).toBe(404);
-      // A user who read its key earlier cannot register it as their own document.
+      // A user who read the file's key earlier cannot register the file as their own document.
       const body = { url: scan.url, document_type: 'image' };
       const register = (by: BuiltUser) => stack.post('/v1/documents', body, { token: by.token });
       const answers = await Promise.all([fellow, stranger, owner, admin].map(register));
