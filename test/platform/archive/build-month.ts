@@ -34,7 +34,7 @@ export async function buildOldMonth(stack: Stack, month: string): Promise<void> 
      select callback_id, webhook_id, 'payment.succeeded', 'payment', uuidv7(), body_digest, 7, ${at}, ${at} from key`,
   );
   await owner.transactional(async (tx) => {
-    // Bypasses the status law: they are inserted as delivered.
+    // Bypasses the rules about statuses, because these webhooks are inserted as delivered.
     await tx.execute("set local session_replication_role = 'replica'");
     await tx.execute(
       `with key as (insert into webhook_version_keys (resource_type, resource_id, version, endpoint_id, delivery_id)

@@ -20,7 +20,7 @@ function complaintOf(changes: Record<string, string>): string {
 
 describe('Values that would be ignored', () => {
   it.each(['nonsense', 'postgresql://a:sec/ret@db.example.org/amanah', 'mysql://db.example.org/amanah'])(
-    'The configuration names the variable of the database URL %s and does not repeat the URL',
+    'The error about the database URL %s names its variable and does not repeat the URL',
     (url) => {
       for (const name of ['DATABASE_URL', 'KEYS_DATABASE_URL', 'DATABASE_READ_URL', 'READER_DATABASE_URL']) {
         expect(complaintOf({ [name]: url })).toContain(

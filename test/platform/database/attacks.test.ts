@@ -133,7 +133,7 @@ const journal = (kind: string, key: string, postings: Record<string, number>) =>
 
 const decision = newId();
 const settle = `select settle_receipt('${newId()}', '${decision}')`;
-/** Two platform users decide that the suspense money belongs to the thief, or another claim. */
+/** Statements by which two platform users decide that suspense money belongs to the thief, or a variation of that. */
 const decided = (
   it: Loot,
   {
@@ -325,7 +325,7 @@ const partnerOver = (it: Loot, account: string): string[] => {
   ];
 };
 
-/** Refused to the application's role by checks; the reader has no right to try. */
+/** Attacks that checks refuse to the application's role; the reader lacks the rights to try them. */
 const ofTheApplication: Attack[] = [
   ['moves a paid order back', (it) => [moved('payment_orders', 'WAITING_PAYMENT', it.paid)], againstItsLaw],
   ['moves a final payout back', (it) => [moved('payouts', 'pending', it.payout)], againstItsLaw],
@@ -1000,7 +1000,7 @@ describe('An attacker with the reader’s password', () => {
 });
 
 describe('Temporary tables', () => {
-  // Created as the owner, who may create one: the functions must not use it.
+  // Only the owner may create a temporary table; the functions must not use it.
   it('Functions never read a balance from a temporary table, where one can be created', async () => {
     const shadows = [
       'create temporary table account_balances (account_id uuid, shard smallint, balance numeric, primary key (account_id, shard))',

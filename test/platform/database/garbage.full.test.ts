@@ -18,7 +18,7 @@ describe('Query results in memory', () => {
       script,
       stack.databaseUrls.app,
     ]);
-    // Rows of 13,000 bytes each.
+    // Each statement returns rows of about 13,000 bytes in all.
     expect(Number(stdout)).toBeGreaterThan(0);
     expect(Number(stdout)).toBeLessThan(3_000);
   }, 120_000);

@@ -37,7 +37,7 @@ const partner = `case when n % 3 = 0 then :partner else ${id('partner', 'n % 200
 const cause = `case when n % 20 = 0 then :cause else ${id('cause', 'n % (:rows / 10)')} end`;
 /** All but the last twenty of a kind are final. */
 const isOpen = '(n > :rows - 20)';
-/** One payout in twenty. */
+/** One payout in twenty has failed. */
 const hasFailed = '(n % 20 = 7)';
 
 /** Each table's columns, the `select` over `n` that fills them, and its share of `rows`. */
@@ -320,7 +320,7 @@ const tables: [table: string, columns: string, select: string, share?: number][]
   ],
 ];
 
-/** A smaller table is scanned at less cost than by an index. */
+/** Scanning a smaller table costs less than using an index. */
 const smallestBig = 10_000;
 
 /** The tables that are big in a grown database. */
@@ -366,7 +366,7 @@ export async function growDatabase(url: string, rows: number, owners: Owners): P
          from (select n, n % 1000 = 999 and n > ${rows} - 2000 as broken from generate_series(1, ${Math.floor(rows * share)}) n) rows`,
       );
     }
-    // For a partitioned table, including its partitions.
+    // Without `ONLY`, an index of a partitioned table includes its partitions.
     for (const { definition } of indexes.rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
     for (const [table] of tables) await client.query(`vacuum (analyze) ${table}`);
   } finally {

@@ -144,7 +144,7 @@ describe('Expired bodies', () => {
     expect(await kept()).toEqual(['29 days now()', '29 days null', '31 days null']);
   });
 
-  it('The body of an old webhook is deleted unless it is pending; afterwards it cannot be redelivered', async () => {
+  it('An old webhook’s body is deleted unless the webhook is pending; then the webhook cannot be redelivered', async () => {
     const partner = await buildPartner(stack, {
       webhook: { url: 'http://127.0.0.1:9/hook' },
       permissions: ['manage-webhooks'],

@@ -137,7 +137,7 @@ const idleIndexes: Record<string, string> = {
 
 let stack: Stack;
 let owner: pg.Client;
-/** The executed statements, with each of their plans once, and how many there were. */
+/** The executed statements, once for each plan that reads different tables or indexes; `plansRead` counts all. */
 const ran = new Map<string, RunStatement>();
 let plansRead = 0;
 const big = bigTables(rows);
@@ -152,7 +152,7 @@ beforeAll(async () => {
   owner = new pg.Client({ connectionString: url });
   await owner.connect();
   const cast = await buildCast();
-  // The grown rows are in the first seal.
+  // The grown journals refer to seals from this one on.
   await sealAll(stack);
   await growDatabase(url, rows, {
     userId: cast.person.id,
@@ -167,7 +167,7 @@ beforeAll(async () => {
   const log = join(testRun().directory, 'logs', 'postgres.log');
   const from = statSync(log).size;
   await runProduct(stack, cast);
-  // The same function is called for each of a million rows.
+  // Checks call the same function for each of up to a million rows.
   await explainWhatRuns({ nested: false });
   await readBooks(stack, cast);
   for await (const { sql, plan } of readPlans(log, from)) {
@@ -199,7 +199,7 @@ async function buildCast(): Promise<Cast> {
 }
 
 /**
- * From its next connection on, the database logs the plan of every statement, `nested` for those inside functions too.
+ * Makes the database log the plan of every statement on new connections; `nested` includes those inside functions.
  */
 async function explainWhatRuns({ nested }: { nested: boolean }): Promise<void> {
   const settings = {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { oneLine } from './read-plans.ts';
 
-/** A statement as it is in the code: its pieces between the holes, which are `${}` and parameters. */
+/** A statement as it is written in the code. */
 export interface WrittenStatement {
   file: string;
   /** On one line, each hole of the code as `${}`. */

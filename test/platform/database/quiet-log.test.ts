@@ -42,7 +42,7 @@ it("PostgreSQL's log contains no secret, whatever fails", async () => {
     ]);
     expect(late.map(({ status }) => status)).toEqual(late.map(() => 503));
   });
-  // Constraints that refuse whole rows, and a deadlock, for which the server logs the statements of both sides.
+  // Violates constraints that refuse whole rows, and makes a deadlock, for which the server logs both statements.
   const secret = 'a secret within a statement';
   const em = stack.em();
   for (const [statement, ...values] of [

@@ -18,8 +18,7 @@ export interface RunStatement {
 export const oneLine = (sql: string): string => sql.replaceAll(/\s+/g, ' ').trim();
 
 /**
- * Yields the plans that auto_explain has logged since a position: of every statement, including those inside functions
- * and triggers.
+ * Yields the statements, with their plans, that auto_explain has logged since a position in the file.
  */
 export async function* readPlans(logFile: string, from: number): AsyncGenerator<RunStatement> {
   let document: string[] | undefined;
@@ -41,7 +40,7 @@ function toStatement(text: string): RunStatement {
 
 const partition = /_(\d{4}_\d{2}|default)(?=_|$)/;
 
-/** The table of a partition; any other by its own name. */
+/** Returns the table of a partition, and the name of any other relation unchanged. */
 export const tableOf = (relation: string): string => relation.replace(partition, '');
 
 /** Returns the tables and partitions that a plan scans completely. */

@@ -48,7 +48,7 @@ async function outcomes(): Promise<Outcomes> {
   const { values } = (await metric?.get()) ?? { values: [] };
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels.outcome), value]));
 }
-/** Returns the number of reads by the work. */
+/** Returns the number of reads that the work made, by outcome. */
 async function outcomesOf(work: () => Promise<unknown>): Promise<Outcomes> {
   const before = await outcomes();
   await work();
@@ -463,7 +463,7 @@ describe('Round trips of a read on the replica', () => {
     await using replica = await openDatabase({ url: toReplica.through(replicated.replicaUrl), poolSize: 1 });
     attachReplica(primary, replica);
     const turns = async () => [toPrimary.turns(), toReplica.turns()];
-    // After its first round trips, which open the connections.
+    // The first round trips, which open the connections, are not counted.
     await eventually(
       () => readFresh(primary.em.fork(), isReplica),
       (isRead) => isRead,

@@ -135,7 +135,7 @@ describe('Backups taken beside PostgreSQL', () => {
     expect(asked.size).toBe(2);
     for (const name of asked) expect(told).toMatch(new RegExp(`^${name}\\{server="amanah"\\} \\d{10}`, 'm'));
     await backups.stop();
-    // The same name and directory, as after a restore in place: another timeline.
+    // Backups continue under the same name and in the same directory, as after a restore in place, on a new timeline.
     const anew = await keepBackups(postgresUrl(earlier), join(directory, 'archived-backups'), earlier.directory);
     anew.run('now');
     await withClient(postgresUrl(earlier), (client) => client.query("insert into kept values ('anew')"));

@@ -314,7 +314,7 @@ describe('Processes in production', () => {
     expectRefused((name) => [`alter role mighty_${name} ${right}`], sentence),
   );
 
-  // A membership that is not inherited is one that may be taken at any time.
+  // A role can assume a membership that it does not inherit at any time.
   it('A process in production never runs as a role that may become one with write access to everything', () =>
     expectRefused(
       (name) => [`grant pg_write_all_data to member_${name} with inherit false`],

@@ -68,7 +68,7 @@ export async function runProduct(stack: Stack, cast: Cast): Promise<void> {
   await keepHouse(stack, cast);
 }
 
-/** Retries until it succeeds: a busy machine may return 503. */
+/** Sends a request, and retries while a busy machine returns 503; throws if it is refused. */
 const done = async (ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> => {
   const answer = await asAClient(ask);
   if (answer.status > 299) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
@@ -84,7 +84,7 @@ const words: Ids = { type: 'legal_agreement', day, year: day.slice(0, 4) };
 const pathOf = ({ path }: Route, ids: Ids): string =>
   path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? words[name] ?? '');
 
-/** A row for each account, so that a function in a statement is called once for each. */
+/** Whether a response has a row for each account, so that its statement calls a function once for each. */
 const isLong = ({ path }: Route): boolean => path.endsWith('/balances');
 
 /** Calls every `GET`, by the resource's owner, the platform and the partner, with each of its parameters. */
@@ -97,7 +97,7 @@ async function readEverything(stack: Stack, cast: Cast): Promise<void> {
   for (const { token } of [cast.person, cast.admin]) {
     await stack.get(`/v1/transactions/${cast.transactionId}`, { token });
   }
-  // By number, after the first page.
+  // Reads the second page by its number.
   await stack.get('/v1/receipts?page=2', { token: cast.platform.token });
   await stack.get(`/paid/${newId()}`);
 }
@@ -153,7 +153,7 @@ function queriesOf({ query }: Route, cast: Cast, ids: Ids): string[] {
     external_ref: 'ref-3',
     day,
     endpoint_id: cast.person.id,
-    // Not every list supports all of them: a refused one runs nothing.
+    // Not every list accepts each of these; one that is refused runs no statement.
     after: [somewhere, nextOf(`${place} ${cast.person.id}`), nextOf(`${place} 1`)],
   };
   return [
@@ -382,7 +382,7 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
   await sweepCircles(em(), nobody, failed);
   await sweepSubscriptions(em(), nobody, failed);
   await sweepDeliveries(em(), nobody, failed);
-  // A retry that arrives while the first request is being answered.
+  // Looks a key up, as for a retry that arrives while the first request is being answered.
   await findUnderKey(em(), { partnerId: newId(), keyHash: 'none', fingerprint: 'none' });
   await sweepUploads(em(), stack.deps);
   await stack.owner().execute(

@@ -47,7 +47,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Returns the database behind the gate, by its host name, with these parameters. */
+/** Returns the URL of the database behind the gate, with this host name and these parameters. */
 function urlOf(host: string, parameters: Record<string, string>): string {
   const url = new URL(stack.databaseUrls.app);
   url.hostname = host;

@@ -47,7 +47,7 @@ async function useEveryField(): Promise<void> {
   const identity = { number: canary('number'), name_on_document: canary('name_on_document') };
   await made(stack.post('/v1/official-documents', { kind: 'passport', ...identity }, { token }));
 
-  // Digits only, so it cannot carry a canary's words.
+  // An account number has only digits, so it cannot be a canary.
   const account = { bank_code: 'MANDIRI', account_number: '90817263544536', account_holder: canary('account holder') };
   keep(sealed, 'account number', account.account_number);
   await made(stack.post('/v1/bank-accounts', account, { token }));
@@ -68,7 +68,7 @@ async function useEveryField(): Promise<void> {
   keep(sealed, 'recovery code', confirmed.data.recovery_codes[0]);
 }
 
-/** All other ways of storing personal data. */
+/** Stores personal data by an invitation and by the sign-up of an organization, and reads lists of it. */
 async function inviteAndBecome(): Promise<void> {
   const { token } = await buildPlatformAdmin(stack);
   const person = () => ({

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack?.stop());
 
-/** As a superuser of the keys database. */
+/** Runs SQL as a superuser of the keys database. */
 const inKeys = (sql: string, params: unknown[] = []) =>
   withClient(
     keysUrlBeside(String(stack.owner().config.get('clientUrl'))),
@@ -22,7 +22,7 @@ async function fileOf(table: string): Promise<Buffer> {
   const [{ file }] = await inKeys(`select pg_read_binary_file(pg_relation_filepath('${table}')) as file`);
   return file;
 }
-/** The ciphertext of a key: its first characters suffice to identify it. */
+/** Returns the first characters of a key's ciphertext, which suffice to identify it. */
 const ciphertextOf = (sealed: string) => must(sealed.split('.')[3], 'a sealed text has five parts').slice(0, 24);
 
 describe('A key that was destroyed', () => {
@@ -34,7 +34,7 @@ describe('A key that was destroyed', () => {
       for (const id of ids) await (table === 'personal_keys' ? personalKeys : personalKeys.orders).make(id);
       const rows = await inKeys(`select id, key_sealed from ${table} where id = any($1) order by ctid`, [ids]);
       const sealed = rows.map(({ key_sealed }) => ciphertextOf(key_sealed));
-      // Among others, adjacent to each other, and the last of all.
+      // Some of these are among others, some adjacent to each other, and one is the last of all.
       const chosen = [3, 40, 41, 42, 77, 99];
       const gone = chosen.map((at) => rows[at].id);
       if (table === 'personal_keys') await personalKeys.destroy(gone);
@@ -45,7 +45,7 @@ describe('A key that was destroyed', () => {
       }
       const left = await eventually(
         async () => {
-          // Autovacuum rests in tests. Vacuum skips rows that another transaction may still see.
+          // Autovacuum hardly ever runs in tests. Vacuum skips rows that another transaction may still see.
           await inKeys(`vacuum ${table}`);
           const file = await fileOf(table);
           return sealed.flatMap((text, at) => (file.includes(text) ? [at] : []));

@@ -71,7 +71,7 @@ whenFull('Rotating keys under load', () => {
   it('Rotating keys under load causes no 401 or 500, and then the new key alone decrypts everything', async () => {
     const apis = ports.map((port) => createHttp(`http://127.0.0.1:${port}`));
     const refused: string[] = [];
-    /** Until one of the APIs returns a final answer, as a client behind a load balancer sees it. */
+    /** Retries until one of the APIs returns a final answer, as a client behind a load balancer does. */
     const insist = (what: string, ask: (api: Http) => Promise<HttpAnswer>): Promise<HttpAnswer> => {
       let turn = Math.floor(Math.random() * apis.length);
       return eventually(
@@ -125,7 +125,7 @@ whenFull('Rotating keys under load', () => {
         const options = { token, raw, headers: { ...headers, 'x-idempotency-key': freshKey() } };
         const { body } = await insist('payout', (api) => api.post('/v1/partners/payouts', undefined, options));
         made.payouts.push([body.data.id, name]);
-        // The stored answer of the key, which is encrypted.
+        // A retry gets the answer that is stored, encrypted, under its key.
         const again = await insist('replay', (api) => api.post('/v1/partners/payouts', undefined, options));
         expect(again.body).toEqual(body);
         const [id, beneficiary] = pickOf(made.payouts);

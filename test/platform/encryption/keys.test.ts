@@ -250,7 +250,7 @@ describe('Re-encryption to the newest key', () => {
 
   const place = (row: string) => ({ table: 'reencrypt_sample', column: 'secret_sealed', row });
 
-  /** Encrypted under the old key, except those from the tenth on, which count as moved before. */
+  /** Inserts values under the old key, except `movedBefore` of them after the first ten, which have the new key. */
   async function plant(count: number, movedBefore = 0): Promise<Map<string, string>> {
     const planted = new Map<string, string>();
     for (let index = 0; index < count; index += 1) planted.set(newId(), `secret ${index}`);

@@ -5,7 +5,7 @@ const old = keyOf('old', 1);
 const young = keyOf('young.2', 2);
 const facts = { amount: '10000.0000', to: null, texts: { note: 'a', list: [1, 2] }, left: undefined };
 const about = 'opening payout 1';
-/** As Temporal delivers it. */
+/** Returns the value as Temporal delivers it. */
 const travel = <Facts>(value: Facts): Facts => JSON.parse(JSON.stringify(value));
 
 describe('A proof', () => {

@@ -45,7 +45,7 @@ interface Patched {
   /** The same value, in another notation if there is one. */
   same: object;
   other: object;
-  /** Other users who may change it, but not every field: they send back what they read, too. */
+  /** Other users, who may change only some fields; they, too, send back what they read. */
   others?: string[];
 }
 
@@ -198,7 +198,7 @@ const patched: [name: string, path: string, build: () => Promise<Patched>][] = [
 /** The path as its route is declared. */
 const declared = (path: string): string => path.replace(/[0-9a-f-]{36}/g, ':id');
 
-/** Returns the fields that the PATCH of this path takes. */
+/** Returns the fields that the PATCH of this path accepts. */
 function fieldsOf(path: string): string[] {
   const route = routeGroups
     .flatMap(({ routes }) => routes)

@@ -142,7 +142,7 @@ describe('The budget of calls to the provider', () => {
     const waits = ['large', 'small', null].flatMap((partnerId) =>
       Array.from({ length: partnerId === 'small' ? 10 : 25 }, () =>
         awaitCall(budget, { payout: true, partnerId, patienceMs: 600_000, signal: ending.signal }).catch((error) => {
-          // Not at once, and not all at the same time.
+          // Their retries are neither immediate nor all at the same time.
           if (!ending.signal.aborted) rests.add(error.restMs);
           told.push(partnerId);
         }),

@@ -34,7 +34,7 @@ const payout = (reference: string, status: string, failure_code?: string) => ({
 
 describe('Definite refusals by the provider', () => {
   test.each([400, 402, 403, 404, 422])(
-    'A %d by the provider with an error code is a refusal with that code',
+    'A %d from the provider with an error code is a refusal with that code',
     async (status) => {
       provider.answer(() => ({ status, body: { error_code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' } }));
       const refused = { outcome: 'refused', code: 'CHANNEL_NOT_ACTIVATED', message: 'not for you' };
@@ -305,7 +305,7 @@ describe('Instrument statuses at the provider', () => {
 });
 
 describe('Requests to the provider', () => {
-  test('A transfer request has its reference as idempotency key, a provider’s bank code and whole rupiah', async () => {
+  test('A transfer request has its reference as idempotency key, the provider’s bank code and whole rupiah', async () => {
     const request = buildTransferRequest({ bankCode: 'MANDIRI' });
     provider.answer(() => ({ status: 200, body: payout(request.reference, 'ACCEPTED') }));
     await gateway.requestTransfer(request);

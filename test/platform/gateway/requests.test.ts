@@ -4,7 +4,7 @@ import { createXenditGateway } from '../../../src/platform/gateway/xendit/create
 import { buildTransferRequest } from '../../sandbox/open-sandbox.ts';
 import { openStubProvider, type StubAnswer } from './stub-provider.ts';
 
-/** Requests proven to have had no effect, and frozen requests. */
+/** Tests which requests provably had no effect, and that the contents of a request never change. */
 let provider: Awaited<ReturnType<typeof openStubProvider>>;
 let gateway: Gateway;
 const options = { secretKey: 'xnd_development_requests', callbackToken: 'a-callback-token', timeoutMs: 20_000 };

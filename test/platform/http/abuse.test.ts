@@ -58,7 +58,7 @@ describe('Queries of the largest size', () => {
       if (ms > 300) dear.push(`${path}: ${ms} ms`);
       if (dear.length > 3) break;
     }
-    // One may arrive during a garbage collection.
+    // Up to three may arrive during a garbage collection.
     expect(dear.length > 3 ? dear : []).toEqual([]);
   });
 });
@@ -298,7 +298,7 @@ describe('Slow and excessive bodies', () => {
     expect(answer.body.message).toHaveLength(20);
   });
 
-  it('A body with missing fields of any type names each of them as required', async () => {
+  it('The error for a body with missing fields of any type names each of them as required', async () => {
     const answer = await stack.post('/v1/organizations/signup', {});
     expect(answer.body.message).toEqual(
       expect.arrayContaining(['name: is required', 'email: is required', 'admin: is required']),
@@ -376,7 +376,7 @@ describe('Password hashing', () => {
   }, 60_000);
 });
 
-describe('Metrics', () => {
+describe('Database connections and probes', () => {
   it('One caller’s changes that wait for the same row leave database connections to others', async () => {
     const [busy, other] = [await buildIndividual(stack), await buildIndividual(stack)];
     const rename = () => stack.patch('/v1/auth/me', { name: newId() }, { token: busy.token });
@@ -385,7 +385,7 @@ describe('Metrics', () => {
       await tx.execute('select from users where id = ? for update', [busy.id]);
       waiting = Array.from({ length: 40 }, rename);
       await setTimeout(300);
-      // Not retried.
+      // This request is not retried.
       const headers = { authorization: `Bearer ${other.token}` };
       expect((await fetch(`${stack.url}/v1/accounts`, { headers })).status).toBe(200);
     });

@@ -20,7 +20,7 @@ export interface List {
    * another list.
    */
   make: (stack: Stack, makers: Makers, path: string) => Promise<{ ids?: Ids; foreign?: string }>;
-  /** SQL that removes the row with an id from the list, where rows leave it. */
+  /** SQL that removes the row with this id from the list, if rows can be removed. */
   leave?: string;
   /** Ordered by id: any id is a position in the list. */
   byId?: true;
@@ -275,7 +275,7 @@ export const lists: Record<string, List> = {
   '/v1/withdrawals': { as: 'person', make: ofMatrix },
 };
 
-/** Returns the owners whose rows a list's reader sees, and a stranger. */
+/** Returns the owner whose rows a list's reader sees, and a stranger. */
 export const makersOf = (
   { as }: List,
   {

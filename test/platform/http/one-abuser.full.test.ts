@@ -66,14 +66,14 @@ interface Others {
   /** The pocket of the victim. */
   pocket: string;
 }
-/** Created before the abuse starts: it is not measured. */
+/** Builds the other callers before the abuse starts, because building them is not measured. */
 async function buildOthers(): Promise<Others> {
   const partner = await buildPayer(stack);
   const made = await stack.post('/v1/accounts', { name: 'Pocket' }, { token: victim.token });
   return { partner, pocket: made.body.data.id };
 }
 
-/** The other callers: they read, transfer between pockets, and pay out; returns how long each answer took. */
+/** Acts as the other callers: reads, transfers between pockets and pays out; returns how long each answer took. */
 async function servedOthers({ partner, pocket }: Others): Promise<number[]> {
   const tookMs: number[] = [];
   const timed = async (asked: Promise<HttpAnswer>): Promise<number> => {
@@ -105,8 +105,8 @@ async function servedOthers({ partner, pocket }: Others): Promise<number[]> {
 }
 
 /**
- * Runs this in a number of loops for as long as the others need; returns how long they took, and the number of
- * iterations.
+ * Repeats an action in concurrent loops while the others are served; returns how long each of their answers took, and
+ * the number of iterations.
  */
 async function besideLoops(act: (loop: number) => Promise<unknown>): Promise<{ tookMs: number[]; rounds: number }> {
   let going = true;
@@ -125,7 +125,7 @@ async function besideLoops(act: (loop: number) => Promise<unknown>): Promise<{ t
   return { tookMs, rounds };
 }
 
-/** Abuses in loops, and compares; returns the number of iterations. */
+/** Repeats the abuse in loops, and compares; returns the number of iterations. */
 async function beside(abuse: (loop: number) => Promise<unknown>, times = patience.times): Promise<number> {
   let all = 0;
   await compare(async () => {
@@ -175,7 +175,7 @@ describe('One abusive caller', () => {
       const rounds = await beside(async (loop) => {
         if (loop === 0) return signUpAndLogIn();
         asked += 1;
-        // From another address and for another name each time: throttled requests are not hashed.
+        // Each attempt has another address and another name, because throttled attempts are not hashed.
         const headers = { 'x-forwarded-for': `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}` };
         const body = { email: `nobody-${asked}@example.org`, password: 'a long enough pass phrase' };
         const { status } = await stack.post('/v1/auth/login', body, { headers });
@@ -235,7 +235,7 @@ describe('One abusive caller', () => {
   );
 
   itInFull(
-    'Other callers are served beside hundreds of connections with half a request',
+    'Other callers are served beside many connections that have sent only half a request',
     async () => {
       const count = isFullRun() ? 2_000 : 300;
       const half = [

@@ -74,7 +74,7 @@ describe("The partners' reference", () => {
     const said =
       /(?:WireError\(40[04], |refused: |fails\(|declineCode = |[fF]ailureCode(?: =|:) .*?)'([A-Z]+_[A-Z_]+)'/g;
     const codes = [...decliningCodes, unsupportedChannel, ...[...text.matchAll(said)].map(([, code = '']) => code)];
-    // Codes of calls that move no money, or that only a bug of ours would make.
+    // Codes of calls that move no money, or that only a bug of ours would cause.
     const others = ['INACTIVE_PAYMENT_METHOD', 'INVALID_PAYOUT_STATUS', 'INVALID_JSON_FORMAT', 'NOT_FOUND'];
     const explained = Object.keys(failureCodes);
     expect(codes.length).toBeGreaterThan(15);
@@ -133,7 +133,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await trial.waitFor({ state: 'hidden' });
     return { status: answer.status(), sent: answer.request() };
   };
-  /** Expects both signatures, and not the secret. Playwright does not see the body, so it is passed. */
+  /** Expects both signatures in the headers, and not the secret. The body is passed, as Playwright does not see it. */
   const expectSigned = (request: Request, body = '', idempotencyKey = '') => {
     const headers = request.headers();
     const digest = createHash('sha256').update(body).digest('hex');
@@ -147,20 +147,17 @@ describeInBrowser('/docs/partners in a browser', () => {
     expect(JSON.stringify(headers)).not.toContain(partner.signingSecret);
   };
 
-  itInFull(
-    '/docs/partners links to the page of errors; neither it nor the reference scrolls sideways on a phone',
-    async () => {
-      const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
-      const width = () => phone.evaluate('document.documentElement.scrollWidth');
-      await phone.goto(`${stack.url}/docs/partners`);
-      // The link opens a new tab, which the tests' browser does not support.
-      const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
-      expect(await width()).toBeLessThanOrEqual(390);
-      await phone.goto(new URL(path ?? '', stack.url).href);
-      await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
-      expect(await width()).toBeLessThanOrEqual(390);
-    },
-  );
+  itInFull('/docs/partners links to the error page, and neither page scrolls sideways on a phone', async () => {
+    const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
+    const width = () => phone.evaluate('document.documentElement.scrollWidth');
+    await phone.goto(`${stack.url}/docs/partners`);
+    // The link opens a new tab, which the tests' browser does not support.
+    const path = await phone.getByRole('link', { name: 'Every code' }).getAttribute('href');
+    expect(await width()).toBeLessThanOrEqual(390);
+    await phone.goto(new URL(path ?? '', stack.url).href);
+    await phone.getByText('PROVIDER_INDETERMINATE').first().waitFor();
+    expect(await width()).toBeLessThanOrEqual(390);
+  });
 
   itInFull('/docs/partners has a guide whose tables break no word of code on a phone', async () => {
     const phone = await (await browser.newContext({ viewport: { width: 390, height: 800 } })).newPage();
@@ -195,7 +192,7 @@ describeInBrowser('/docs/partners in a browser', () => {
     await other.getByText('import hmac').waitFor();
   });
 
-  itInFull('/docs/partners signs the body and the key of creations as sent', async () => {
+  itInFull('/docs/partners signs a creation’s body and idempotency key exactly as it sends them', async () => {
     const trial = await openTrial('Payments', 'Create a payment');
     const field = trial.locator('[contenteditable=true]');
     await field.filter({ hasText: 'payment-invoice-2026-0042' }).fill('from-the-reference');

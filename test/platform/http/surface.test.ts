@@ -372,7 +372,7 @@ describe('The surface of the API', () => {
       const page = await stack.get('/docs');
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
       const sources = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => String(source));
-      // Its icon is the empty one: without any, browsers ask for `/favicon.ico`.
+      // The page has an empty icon, because browsers would otherwise request `/favicon.ico`.
       expect(sources).toEqual(['data:,', '/docs/renderer.js', '/docs/start.js']);
       for (const source of sources.slice(1)) {
         expect((await stack.get(source)).status).toBe(200);

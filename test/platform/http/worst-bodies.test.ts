@@ -16,7 +16,7 @@ const usualMs = 60;
 const msOfEachKibibyte = 2;
 const msOfEachUploaded = 0.2;
 
-/** Milliseconds of processor time that reading takes: the least of three, as the first call also compiles. */
+/** Returns the processor time of a read, in ms: the least of up to three, as the first call also compiles. */
 function costOf(read: () => void): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 3 && least > usualMs / 4; round += 1) {
@@ -28,7 +28,7 @@ function costOf(read: () => void): number {
   return least;
 }
 
-/** Reads a body as a route does, the partner door's fingerprint included. */
+/** Reads a body as a route does, including the fingerprint of partners' requests. */
 function read(route: (typeof routes)[number], text: string): void {
   try {
     const value = parseJson(Buffer.from(text), '', moneyLiteralKeys(route.body));
@@ -39,7 +39,7 @@ function read(route: (typeof routes)[number], text: string): void {
   }
 }
 
-/** Returns each field name with the first route that has it. */
+/** Returns each route with the fields that no earlier route has. */
 function fieldsOfRoutes(): { route: (typeof routes)[number]; fields: string[] }[] {
   const seen = new Set<string>();
   return routes.map((route) => {

@@ -6,7 +6,7 @@ import { formatMoney } from '../../../src/shared/money.ts';
 import type { KeyClaim } from '../../../src/shared/opening.ts';
 import type { BuiltUser } from '../../support/build.ts';
 
-/** Returns an individual with every permission, as requests see the caller. */
+/** Returns the caller of a request: an individual with every permission. */
 export const callerOf = ({ id }: BuiltUser): Caller => ({
   userId: id,
   userType: 'individual',
@@ -29,7 +29,7 @@ export const topUpOf = ({ accountId }: BuiltUser) => ({
   amount: '10000',
 });
 
-/** Returns the claim of a gateway payment on its user's idempotency key; null without one. */
+/** Returns the claim of a gateway payment on its user's idempotency key, or null if there is no key. */
 export const claimOf = (userId: string, key: string | undefined, body: { amount: string }): KeyClaim | null => {
   if (key === undefined) return null;
   const named = { ...body, amount: formatMoney(body.amount) };

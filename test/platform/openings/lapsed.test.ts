@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack.stop());
 
-/** No worker polls for this long; the request waits all the time. */
+/** How long a request waits for its outcome: longer than the worker takes to start. */
 const waitMs = 60_000;
 const key = freshKey();
 const requestId = 'test';

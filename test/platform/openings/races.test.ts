@@ -37,7 +37,7 @@ async function askUntilTold({ id, ask, hasNoKey = false }: Racer) {
   return { id, status, inDoubt };
 }
 
-/** Sends all requests at once, each until it is answered, and compares the answers with the final state. */
+/** Sends all requests at once, retries each until its outcome is known, and compares outcomes with the final state. */
 async function race(table: string, of: Racer[]): Promise<number> {
   const told = await whileBurning(() => Promise.all(of.map(askUntilTold)));
   expect(told.filter(({ status }) => status >= 300 && status !== 400)).toEqual([]);

@@ -156,7 +156,7 @@ describe('An attempt that resumes after another one of the same request was refu
     }
     expect(await rowOf('donation_allocations', batchId)).toEqual([]);
     expect(await allocateDonations(stack.em(), await request())).toMatchObject({ outcome: 'allocated', count: 2 });
-    // The resource exists: requests refused before it was created get its answer.
+    // Now that the resource exists, requests that were refused earlier return it.
     expect(await allocateDonations(stack.em(), sleeper)).toMatchObject({ outcome: 'allocated', count: 2 });
   });
 

@@ -30,12 +30,12 @@ describe('The number of a request', () => {
       .execute<[{ last: string }]>('select last_value::text as last from opening_numbers');
     return BigInt(rows[0].last);
   };
-  /** Whether a number has been drawn since; then draws another and returns it. */
+  /** Waits until a number after this one has been drawn; then draws another and returns it. */
   const drawnAfter = async (number: bigint): Promise<bigint> => {
     await eventually(lastNumber, (last) => last > number);
     return BigInt((await stampOpening(stack.em())).number);
   };
-  /** Lets the first requests take all slots, and returns the number of the waiting one and of one sent after it. */
+  /** Fills all slots; returns the number of the next request, which waits, and that of one sent after it. */
   async function numbersOf(
     holders: number,
     create: (start: (stamp: OpeningStamp | undefined) => Promise<null>) => Promise<unknown>,

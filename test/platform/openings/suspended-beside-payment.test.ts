@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 type Answer = Awaited<ReturnType<Stack['post']>>;
 type Table = 'users' | 'organizations';
 
-/** Returns the result of the work while a suspension is in progress; the work decides when that commits. */
+/** Runs work during an uncommitted suspension, which commits when the work is done; returns the result. */
 async function whileSuspending<T>(table: Table, id: string | null, work: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(`select 1 from ${table} where id = ? for update`, [id]);

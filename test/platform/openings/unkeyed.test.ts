@@ -17,7 +17,7 @@ let stack: Stack;
 let user: BuiltUser;
 let caller: Caller;
 beforeAll(async () => {
-  // Its own database where it counts all rows.
+  // The full run counts all rows, and therefore has its own database.
   stack = await startStack({ own: isFullRun(), isImpatient: true, sandbox: true });
   user = await buildOwner(stack);
   caller = callerOf(user);

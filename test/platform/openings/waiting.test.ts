@@ -37,7 +37,7 @@ describe('A payout waiting for a slot', () => {
     async () => {
       const partners = await Promise.all(Array.from({ length: 4 }, () => buildPayer(stack)));
       const started: { opening: PayoutOpening; waitMs: number; atMs: number }[] = [];
-      // Temporal, silent: every start waits until its time-out.
+      // Temporal is silent here: every start waits until its time-out.
       const { until, release } = held();
       const workflows = {
         startPartnerPayout: async (_: string, opening: PayoutOpening, waitMs: number) => {
@@ -87,7 +87,7 @@ describe('A partner whose row is locked', () => {
     const [stuck, free] = [await buildPayer(stack), await buildPayer(stack)];
     const { until, release } = held();
     const workflows = {
-      // Its reservations wait for the row; the other's requests are answered.
+      // The stuck partner's reservations wait for its row; the other partner's requests are answered.
       startPartnerPayout: async (_: string, { partnerId }: PayoutOpening) => {
         if (partnerId === stuck.id) await until;
         else throw new Error('answered');

@@ -20,7 +20,7 @@ interface Export {
   resourceSpans: { resource: Pick<Span, 'attributes'>; scopeSpans: { spans: Span[] }[] }[];
 }
 
-/** Attributes by name; whole numbers as such. */
+/** Returns the attributes by name, with integers as numbers. */
 const attributesOf = ({ attributes }: Pick<Span, 'attributes'>): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
 

@@ -41,7 +41,7 @@ async function traceOnce(env: Record<string, string>): Promise<boolean> {
 }
 
 describe('The variables of OpenTelemetry', () => {
-  it('An endpoint and headers of traces alone take precedence over those of every signal, the endpoint as it is', async () => {
+  it('The endpoint and headers for traces take precedence over those for every signal, and the endpoint stays as it is', async () => {
     await traceOnce({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${address}/all`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-token=of-all,x-other=1',
@@ -51,7 +51,7 @@ describe('The variables of OpenTelemetry', () => {
     expect(requests).toMatchObject([{ path: '/traces/only', headers: { 'x-token': 'of-traces', 'x-other': '1' } }]);
   });
 
-  it('An endpoint of traces alone turns tracing on', async () => {
+  it('An endpoint for traces alone turns tracing on', async () => {
     expect(await traceOnce({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${address}/v1/traces` })).toBe(true);
   });
 

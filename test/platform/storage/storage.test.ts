@@ -59,7 +59,7 @@ describe('Storage', () => {
 
   it('Storage lists every key with a prefix, in order, page after page', async () => {
     const prefix = `documents/${newId()}/`;
-    // A page has a thousand.
+    // A page has a thousand keys.
     const keys = Array.from(
       { length: isFullRun() ? 1003 : 23 },
       (_, index) => `${prefix}${String(index).padStart(5, '0')}`,
