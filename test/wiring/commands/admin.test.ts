@@ -73,7 +73,7 @@ describe('The admin commands', () => {
     expect((await logIn(email, 'correct horse battery')).status).toBe(200);
   });
 
-  /** By the command in the full run, otherwise by the function it calls: a process takes seconds. */
+  /** Changes users by the command in the full run, else by the function it calls, as a process takes seconds. */
   const change = {
     setPassword: async (email: string, password: string) =>
       isFullRun()

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As the application's role, which may write. */
+/** Runs `npm run sql` as the application's role, which may write. */
 const ask = (text: string, env: Record<string, string> = {}, options = ['--json']) =>
   spawnSync(process.execPath, ['src/wiring/commands/sql.ts', ...options], {
     cwd: root,

@@ -19,7 +19,7 @@ import { itInFull } from '../../support/full.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** What an attacker with access to Temporal can do without a key of ours. */
+/** Tests what an attacker with access to Temporal cannot do without our keys. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ worker: true, sandbox: true });
@@ -50,7 +50,7 @@ interface Kind {
   changed: object;
   /** The part of the facts that holds the field, if it is nested. */
   within?: 'order';
-  /** Where the facts are in the input. */
+  /** Whether the input itself holds the facts, rather than its `opening`. */
   isFlat?: boolean;
   /** Creates a resource as clients do; returns its id. */
   make(): Promise<string>;

@@ -35,7 +35,7 @@ afterAll(async () => {
   gate.close();
 });
 
-/** Starts a worker for these queues; returns its log up to then. */
+/** Starts a worker for these queues; returns what it has logged until it was ready. */
 async function startQueues(queues: string): Promise<string> {
   const logFile = join(testRun().directory, 'logs', stack.deps.workflows.taskQueue, `worker-${queues}.log`);
   parts.push(await startWorker({ env: { ...stack.env, WORKER_QUEUES: queues, LOG_LEVEL: 'warn' }, logFile }));

@@ -51,12 +51,12 @@ export interface TlsGate {
   authority: Pems;
   server: Pems;
   client: Pems;
-  /** The settings that name it, without its certificates. */
+  /** The settings that name the gate, without its certificates. */
   named: { TEMPORAL_ADDRESS: string; TEMPORAL_TLS_SERVER_NAME: string };
   close(): void;
 }
 
-/** Opens temporal behind TLS, which authenticates its clients by their certificates. */
+/** Opens a TLS gate to Temporal, which authenticates its clients by their certificates. */
 export async function openTlsGate(): Promise<TlsGate> {
   const authority = await makeAuthority('Test authority');
   const [server, client] = await Promise.all([issue('temporal.test', authority), issue('amanah', authority)]);
