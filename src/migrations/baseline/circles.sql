@@ -252,7 +252,7 @@ create index saving_circle_replacements_of_proposer on saving_circle_replacement
 create trigger saving_circle_replacements_status_law before insert or update of status on saving_circle_replacements
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
--- A place is transferred only as both members agreed.
+-- A place is transferred only if both members have agreed.
 create function keep_place() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -341,7 +341,7 @@ create trigger contributions_are_kept before delete on saving_circle_contributio
 
 create trigger saving_circle_contributions_to_people before insert or update of refund_account_id on saving_circle_contributions
   for each row execute function keep_account_kinds('refund_account_id', 'user organization');
--- A contribution's member, payer and circle never change.
+-- A contribution's circle, member, payer, turn, amounts, rail and refund account never change.
 create function keep_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

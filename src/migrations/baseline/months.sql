@@ -45,7 +45,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 $$;
 
 -- Creates the partition of the month, given by its first day, and moves rows that arrived before it. Does not block
--- other months; fails (55P03) instead of waiting.
+-- other months; fails (55P03) instead of waiting, and with AM009 if the month is archived.
 create function make_month(p_table text, p_month date) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$

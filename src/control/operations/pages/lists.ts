@@ -177,7 +177,7 @@ export const listsShown: ListOf[] = [
       plain('count', 'Payouts'),
       partnerColumn,
       plain('external_ref', 'External reference'),
-      at('created_at', 'Made'),
+      at('created_at', 'Created'),
     ],
   },
   {
