@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '0102c6b353bee99800be78fab930350d74bd7c1ab18bea73b12654365c8bb3b8',
+    '81d3896997bcb94ffce06c6025f037464cf62035067ec5e29ef92567f6be270d',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

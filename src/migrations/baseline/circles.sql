@@ -266,8 +266,8 @@ end $$;
 create trigger places_pass_over_as_agreed before update of user_id, account_id on saving_circle_members
   for each row execute function keep_place();
 
--- Members' standing orders to pay each round when it opens, from an account: exactly this contribution, the first time
--- with this guarantee; and the last turn that was tried.
+-- Members' standing orders, which pay each round when it opens: the account, the exact contribution, the guarantee that
+-- the first payment includes, and the last turn that was tried.
 create table saving_circle_standing_orders (
   -- The id of the member.
   id uuid primary key references saving_circle_members (id) on delete cascade,

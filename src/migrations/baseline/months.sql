@@ -102,7 +102,8 @@ begin
   return month_name(coming.table_name, coming.month);
 end $$;
 
--- Problems of the partitions: this month's or the next one's is missing, or rows are in a default partition.
+-- Problems of the partitions: this month's, the next one's or the default partition is missing, or rows are in the
+-- default partition.
 create function find_month_problems() returns table (table_name text, problem text) language plpgsql stable
 security definer set search_path = pg_catalog, public, pg_temp
 set timezone = 'UTC' as $$
