@@ -23,14 +23,15 @@ await runMain(async () => {
   await waitForParts({ ...(database && { database }), keys: deps.personalKeys.ping }, deps.log);
   const schema = await refuseMissingMigrations(deps.orm.em.fork());
   const keysSchema = await refuseMissingMigrations(deps.keysOrm.em.fork(), keysMigrations);
-  // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
+  // Check the roles before the time-outs: the error about time-outs says to migrate, which does not fix an
+  // over-privileged role.
   if (config.NODE_ENV === 'production') {
     await refuseMightyRole(deps.orm.em.fork(), 'DATABASE_URL', schema);
     await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL', keysSchema);
   }
   await refuseOtherTimeOuts(deps.orm.em.fork());
   await refuseOtherReplica(deps.orm);
-  // Before the register, which would be applied to the keys of another deployment.
+  // Check that these are our keys before the register is applied to them.
   await deps.personalKeys.lookUpKey();
   // A database restored from a backup may contain people who have been erased since.
   const stopApplying = await applyRegisterWhole(deps);

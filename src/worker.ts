@@ -34,7 +34,8 @@ await runMain(async () => {
   if (!keysAnswer) deps.log.warn('the keys database is down: steps that need personal data will wait');
   const schema = await refuseMissingMigrations(deps.orm.em.fork());
   const keysSchema = keysAnswer && (await refuseMissingMigrations(deps.keysOrm.em.fork(), keysMigrations));
-  // Before the time-outs, whose error says to migrate: migrating does not fix an over-privileged role.
+  // Check the roles before the time-outs: the error about time-outs says to migrate, which does not fix an
+  // over-privileged role.
   if (config.NODE_ENV === 'production') {
     await refuseMightyRole(deps.orm.em.fork(), 'DATABASE_URL', schema);
     if (keysSchema) await refuseMightyRole(deps.keysOrm.em.fork(), 'KEYS_DATABASE_URL', keysSchema);
@@ -74,7 +75,7 @@ await runMain(async () => {
     const ended = await Promise.race([stopSignal(certificatesRenewed(config, deps)), ...running]);
     deps.log.info(
       { reason: ended ?? 'the worker exited' },
-      'the worker is shutting down and completes its current steps',
+      'the worker is shutting down: it completes its running steps',
     );
     endReadiness(deps.readiness);
     for (const { worker } of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

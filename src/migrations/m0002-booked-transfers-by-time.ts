@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For the incremental reading of `check_transfers_booked_once`, which otherwise scans all transfers ever booked. */
+/**
+ * Adds the index with which `check_transfers_booked_once` reads only recent bookings instead of all transfers ever
+ * booked.
+ */
 export class M0002BookedTransfersByTime extends Migration {
   override up(): void {
     // The build waits for running transactions, and blocks nobody while it does.

@@ -34,7 +34,7 @@ export function buildApiDocument(
   return document;
 }
 
-/** The resources of a transaction's `reference_id` for names that payments do not have. */
+/** What `reference_id` names for the reference types that only transactions have. */
 const ofLedger: Readonly<Record<Exclude<LedgerReferenceType, ReferenceType>, string>> = {
   donation: 'the charitable cause, the pool of open donations or the tabaru product',
   saving_goal: 'the saving goal',

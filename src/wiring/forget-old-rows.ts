@@ -18,8 +18,8 @@ const invitationsPerRound = 1000;
 
 /**
  * Deletes rows past their retention time: read events (90 days), outcomes of requests, looks of the sweeps, tallies of
- * payouts, results of bank account checks, sent messages, used signatures, and people who never accepted their
- * invitation; and the bodies of callbacks and webhooks after `bodiesKeptDays`, if set. Returns how many.
+ * payouts, results of bank account checks, refresh tokens, sent messages, used signatures, and people who never
+ * accepted their invitation; and the bodies of callbacks and webhooks after `bodiesKeptDays`, if set. Returns how many.
  */
 export async function forgetOldRows(
   em: EntityManager,

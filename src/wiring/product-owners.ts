@@ -13,7 +13,7 @@ const ownsProductOf =
   async (em, caller, productId) =>
     isPlatform(caller) && (await em.count(Product, { id: productId, kind })) > 0;
 
-/** Finds the owner of a product by its type; other types have no owner. */
+/** Whether the caller owns the resource to which a file is attached, by its type. Other types take no files. */
 export const productOwners: ProductOwners = {
   charitable_cause: async (em, caller, productId) => {
     const cause = await findCause(em, productId);

@@ -13,11 +13,11 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '74303d54e2946a89482717d7d012e76b78011fc3b1f2c4d93256bddd66786b34',
+    '81d3896997bcb94ffce06c6025f037464cf62035067ec5e29ef92567f6be270d',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',
-    '9abaa2826f723840a503dfc9d3625ceed6b5daf0fe7e3389e8f10883349d3c8a',
+    'd7855e4b792585ac03419a8ce8820f11a7facfd69ee684d9f719834f4accab51',
   ],
   'k0001-keys': ['src/migrations/keys/keys.sql', '1e1d93d8b9b82e44e287c0385ba6b8f419b2ab1374944f1461967b0a2e258029'],
 };

@@ -12,7 +12,7 @@ import { emptyRows } from './empty-rows.ts';
 import { readRegister } from './erasure-register.ts';
 import { noteDestroyed } from './note-destroyed.ts';
 
-/** Counts of what a database restore brought back and this command erased again. */
+/** Counts of what a database restore had brought back and `applyRegister` erased again. */
 export interface ErasedAgain {
   /** Rows of people in the main database. */
   people: number;

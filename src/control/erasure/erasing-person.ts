@@ -12,8 +12,8 @@ import { findHold } from './legal-holds.ts';
 const due = "select id, begun_at as since from erasures where status not in ('complete', 'stopped')";
 
 /**
- * Sweeps erasures in progress: starts a workflow that Temporal lost, or that is missing because a restored database
- * read the erasure from the register.
+ * Sweeps erasures in progress: starts a workflow that Temporal lost, or that an erasure repeated after a restore does
+ * not have yet.
  */
 const erasureSweep = ({ lookAfterErasure }: ErasureWorkflows): Sweep => ({
   kind: 'erasure',

@@ -7,7 +7,7 @@ const ErasureSchema = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user_id: p.uuid(),
-    /** Null for an erasure that a restored database read from the register. */
+    /** Null for an erasure that was repeated after a restore had removed its row. */
     decision_id: p.uuid().nullable(),
     status: p.text().$type<ErasureStatus>(),
     /** What blocks the erasure after its waiting time. */

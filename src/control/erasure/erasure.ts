@@ -40,7 +40,7 @@ export interface PersonErasureInput {
   erasureId: string;
 }
 
-/** The port to the workflows of erasures; implemented in `temporal/`, injected. */
+/** The port to the workflows of erasures; implemented in `src/wiring/temporal/`. */
 export interface ErasureWorkflows {
   /** Starts an erasure's workflow unless it is running. Throws when Temporal does not accept it in time. */
   lookAfterErasure(erasureId: string): Promise<void>;

@@ -101,6 +101,7 @@ async function readPendingDecisions(em: EntityManager): Promise<Backlog> {
   return { what: 'pending_decisions', rows, oldest: oldest === null ? null : new Date(oldest) };
 }
 
+/** The row that the query of `readFacts` returns; its times are JSON strings. */
 interface Facts {
   at: string;
   books: Money;
@@ -110,7 +111,6 @@ interface Facts {
   last_seal: { number: string; sealed_at: string; covers_until: string | null } | null;
 }
 
-/** The row that the query returns; its times are JSON strings. */
 async function readFacts(em: EntityManager): Promise<Facts> {
   const [row] = await em.execute<Facts[]>(
     `select clock_timestamp() as at, (-account_balance(?))::numeric(20, 4)::text as books,

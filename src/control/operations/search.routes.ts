@@ -16,8 +16,8 @@ routes.get(
   {
     summary: 'Search by id, reference or e-mail address',
     description:
-      `Exactly an id, a reference, an external reference, an id of the provider, or an e-mail address in any case. Newest ` +
-      `first, at most ${mostFound}.`,
+      `Finds exact matches of an id, a reference, an external reference, an id of the provider, or an e-mail address in ` +
+      `any case: newest first, at most ${mostFound}.`,
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: z.object({
       q: verbatimText(254)

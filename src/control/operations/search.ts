@@ -6,7 +6,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { textArray } from '../../shared/postgres.ts';
 import { canonicalId, isUuid } from '../../shared/uuid.ts';
 
-/** The types that a search finds, with the route that reads one, if any. */
+/** The types that a search finds. */
 export const foundTypes = [
   'payout',
   'payout_batch',
@@ -45,7 +45,7 @@ export const mostFound = 20;
 interface Kind {
   type: Found['type'];
   table: string;
-  /** SQL. */
+  /** An SQL expression. */
   text: string;
   by: ('id' | string)[];
   /** `created_at` by default. */

@@ -31,7 +31,7 @@ export async function resolveGone(tx: EntityManager, { provider, day, startedAt 
   return gone.length;
 }
 
-/** Counts the number of open differences of a day. */
+/** Counts the open differences of a day. */
 export async function countOpen(em: EntityManager, { provider, day }: DayRun): Promise<number> {
   const [row] = await em.execute<{ open: number }[]>(
     "select count(*)::int as open from reconciliations where provider = ? and day = ? and state = 'open'",

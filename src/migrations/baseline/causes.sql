@@ -121,7 +121,7 @@ begin
   end if;
 end $$;
 
--- As hold_causes, for a cause that received money by the gateway. Returns whether it accepts donations.
+-- As hold_causes, for a cause that received money by the gateway. Returns whether it is active or in progress.
 create function hold_open_cause(p_id uuid) returns boolean language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$

@@ -252,7 +252,7 @@ create index saving_circle_replacements_of_proposer on saving_circle_replacement
 create trigger saving_circle_replacements_status_law before insert or update of status on saving_circle_replacements
   for each row execute function keep_status('status', '>pending', 'pending>completed', 'pending>withdrawn');
 
--- A place is transferred only as both members agreed.
+-- A place is transferred only if both members have agreed.
 create function keep_place() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -266,8 +266,8 @@ end $$;
 create trigger places_pass_over_as_agreed before update of user_id, account_id on saving_circle_members
   for each row execute function keep_place();
 
--- Members' standing orders to pay each round when it opens, from an account: exactly this contribution, the first time
--- with this guarantee; and the last turn that was tried.
+-- Members' standing orders, which pay each round when it opens: the account, the exact contribution, the guarantee that
+-- the first payment includes, and the last turn that was tried.
 create table saving_circle_standing_orders (
   -- The id of the member.
   id uuid primary key references saving_circle_members (id) on delete cascade,
@@ -341,7 +341,7 @@ create trigger contributions_are_kept before delete on saving_circle_contributio
 
 create trigger saving_circle_contributions_to_people before insert or update of refund_account_id on saving_circle_contributions
   for each row execute function keep_account_kinds('refund_account_id', 'user organization');
--- A contribution's member, payer and circle never change.
+-- A contribution's circle, member, payer, turn, amounts, rail and refund account never change.
 create function keep_contribution() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -95,8 +95,8 @@ create table partner_payments (
 );
 create trigger partner_payments_have_a_provider before insert on partner_payments
   for each row execute function set_provider_of_channel();
--- The amount of a payment with a code never changes. Another request under its reference, which a restore had removed,
--- may be the one that is paid.
+-- A payment's code and provider ids, once set, never change, with one exception: after a restore, an earlier request
+-- under its reference may turn out to be the one that was paid.
 create trigger partner_payments_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on partner_payments
   for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
@@ -137,8 +137,8 @@ create trigger partner_payments_status_law before insert or update of status on 
   for each row execute function keep_status('status', '>PENDING', 'PENDING>WAITING_PAYMENT', 'PENDING>PAID',
     'PENDING>FAILED', 'PENDING>EXPIRED', 'WAITING_PAYMENT>PAID', 'WAITING_PAYMENT>FAILED', 'WAITING_PAYMENT>EXPIRED');
 
--- The amount that a payment's journal posted, and the provider's cost in it. Clearing gets the remainder, which may be
--- negative.
+-- A paid payment posts its amount and the provider's cost once, and a released one its net; no other payment posts
+-- anything. Clearing gets the remainder, which may be negative.
 create view check_partner_payments_posted_once as
   select p.id as payment_id, p.status, p.amount, s.posted as settled, s.cost, r.posted as released
   from partner_payments p

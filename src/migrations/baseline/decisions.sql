@@ -39,7 +39,7 @@ create table decisions (
       and num_nonnulls(payout_id, outcome, reconciliation_id, amount, reference) = 0
     when 'explain_difference' then reconciliation_id is not null
       and num_nonnulls(payout_id, outcome, receipt_id, action, account_id, amount, reference) = 0
-    -- The account of an erased person whose money was paid out.
+    -- account_id is the account of an erased person whose money was paid out.
     when 'book_external' then num_nonnulls(amount, reference) = 2 and (account_id is null or amount < 0)
       and num_nonnulls(payout_id, outcome, receipt_id, action, reconciliation_id) = 0
     -- For a payout that failed here but was paid, or for an unknown or second transfer.
@@ -214,8 +214,8 @@ set search_path = pg_catalog, public, pg_temp as $$
     coalesce('the owner is ' || owner_of_disbursement(decided.withdrawal_id), 'the cause was stopped')))
 $$;
 
--- A decision's action, reason and proposer never change. It is approved once, in time, by an entitled person, and
--- carried out in the transaction of its effect. The database sets its times.
+-- What a decision does, its note and its proposer never change. It is approved once, in time, by an entitled person,
+-- and carried out in the transaction of its effect. The database sets its times.
 create function keep_decision() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -316,9 +316,9 @@ end $$;
 create trigger users_are_admitted before update on users for each row execute function keep_admission();
 
 -- Settles money in suspense, once, as two people have decided, and carries out the decision: credits an account whose
--- owner can use the money or, without an account, records that it was refunded at the provider, and by which unknown
--- transfer, if any, which is then in the books. Returns false if it is already settled, or if there is no such transfer
--- of its amount that is not booked.
+-- owner can use the money or, without an account, records that it was refunded at the provider. If the decision names
+-- the unknown transfer that refunded it, that transfer is then booked. Returns false if the money is already settled,
+-- or if no unbooked transfer of its amount has that reference.
 create function settle_receipt(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -365,10 +365,10 @@ begin
 end $$;
 
 -- Books money that the platform itself moved at the provider, as two people have decided, once per reference, with an
--- event that names them, and carries out the decision. The counter-account is the platform's own money (revenue less
--- the provider's cost), or an account of an erased person, who was paid the money in another way. A transfer that the
--- reference names by the provider's id is then in the books, and neither unknown nor to be booked again. Returns false
--- if it is already booked, or is of another amount.
+-- event that names the approver and the decision, and carries out the decision. The counter-account is the platform's
+-- own money (revenue less the provider's cost), or an account of an erased person, who was paid the money in another
+-- way. If the reference is the provider's id of a transfer, that transfer is then booked: it is no longer unknown, and
+-- cannot be booked again. Returns false if it is already booked, or is of another amount.
 create function book_external(p_journal_id uuid, p_decision_id uuid) returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -381,7 +381,8 @@ declare
 begin
   perform refuse_old_snapshot();
   decided := approved_decision(p_decision_id, 'book_external');
-  -- As book_transfer does, before the balances: a later status waits for this lock, and then finds the transfer booked.
+  -- Lock the differences before the balances, as book_transfer does: a later status waits for this lock, and then finds
+  -- the transfer booked.
   perform from reconciliations r where r.resource_type = 'payout' and r.subject = decided.reference order by r.id for update;
   if is_transfer_known(decided.reference) or decided.amount < 0 and exists (select
       from transfers_beyond_ours(decided.reference) t

@@ -3,7 +3,7 @@
 create table erasures (
   id uuid primary key,
   user_id uuid not null references users (id),
-  -- The decision of two people; null if a restored database read the erasure from the register.
+  -- The decision of two people; null if the erasure was repeated after a restore had removed its row.
   decision_id uuid unique,
   status text not null check (status in ('waiting', 'erasing', 'erased', 'complete', 'stopped')),
   -- Why it still waits although its time has come.
@@ -46,7 +46,8 @@ create trigger legal_holds_are_kept before delete on legal_holds for each row ex
 create trigger legal_holds_stay_lifted before update on legal_holds
   for each row when (old.lifted_at is not null) execute function refuse_change();
 
--- Deletes a person's logins, which by the digest of the address would show where the person was.
+-- Deletes the records of a person's logins: they contain network addresses, and the digest of the e-mail address links
+-- them to the person.
 create function forget_person() returns trigger language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -10,7 +10,7 @@ create table events (
   request_id varchar(64),
   data jsonb,
   created_at timestamptz not null default clock_timestamp(),
-  -- Both are set at the insert, so that a query for a period reads only its months.
+  -- The id and the time are both set at the insert, so that a query for a period reads only its months.
   constraint events_have_the_id_of_their_time check (uuid_extract_version(id) = 7 and created_at between
     uuid_extract_timestamp(id) - interval '24 hours' and uuid_extract_timestamp(id) + interval '24 hours')
 ) partition by range (id);

@@ -21,10 +21,11 @@ create table provider_callers (
 
 -- Takes one call out of the budget: returns 0 if it may be made now, otherwise the seconds after which to try again. A
 -- sixth of a minute's calls may be made at once (the burst); the rest is spread evenly, so that no minute exceeds the
--- budget. A call that follows one just made (p_follows) may overdraw the budget by one. Half of the burst is reserved
--- for payouts. A partner that made more than a quarter of the budget's calls in the last minute yields: its payouts
--- leave five eighths of the burst to others, its other calls three quarters, so that it gets only unused calls. A clock
--- that is set back (a correction, a failover) does not block calls: fills and pauses in the future are ignored.
+-- budget. A call that completes one just made (p_follows) ignores these limits and may overdraw the budget by one. Half
+-- of the burst is reserved for payouts: other calls wait while no more than that remains. A partner that made more than
+-- a quarter of the budget's calls in the last minute gets only calls that others leave unused: its payouts wait while
+-- no more than five eighths of the burst remain, its other calls while no more than three quarters remain. Setting the
+-- clock back (a correction, a failover) does not block calls, because fills and pauses in the future are ignored.
 create function take_provider_call(p_provider text, p_per_minute integer, p_payout boolean, p_partner uuid, p_follows boolean)
   returns double precision language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare

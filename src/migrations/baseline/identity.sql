@@ -2,7 +2,7 @@
 --
 -- SQLSTATE of ours: AM012 a new row for an erased person; its detail is the person's id.
 
--- The keys database that encrypts the people here, identified by the check value of its look-up key. Written once.
+-- The keys database whose keys encrypt the people here, identified by the check value of its look-up key. Written once.
 create table keys_databases (
   only_one boolean primary key default true check (only_one),
   key_check_value text not null
@@ -20,7 +20,7 @@ create table users (
   organization_id uuid references organizations (id),
   role_id uuid references roles (id),
   status text not null check (status in ('invited', 'active', 'suspended')),
-  -- When the user proved to receive mail at the address; until then, only security notices are sent.
+  -- When the user proved that mail to the address arrives; until then, only security notices are sent.
   email_confirmed_at timestamptz,
   -- Since when mail to the address bounces; until it is confirmed again, only mail that can confirm it is sent.
   email_bounced_at timestamptz check (email_bounced_at is null or email_confirmed_at is null),
@@ -33,7 +33,7 @@ create table users (
   token_generation integer not null default 0,
   tokens_ended_at timestamptz,
   erased_at timestamptz,
-  -- Since when the user may approve decisions, and since when for the first time.
+  -- Since when the user may approve decisions, and when the user first approved one.
   approver_since timestamptz,
   first_approval_at timestamptz,
   created_at timestamptz not null default now(),

@@ -155,7 +155,7 @@ begin
     from new_postings n
     left join lateral (select may_go_negative from accounts where id = n.account_id limit 1) a on true
     group by n.journal_id, n.account_id, a.may_go_negative),
-  -- Complete, balanced, and of an existing journal. The join replaces a foreign key, without its locks.
+  -- Journals that are incomplete, unbalanced or missing. The join replaces a foreign key, without its locks.
   unlawful as (
     select d.journal_id from (
       select journal_id, sum(delta) as total, sum(written) as written from due group by journal_id) d
@@ -303,7 +303,7 @@ create view check_balances_match_postings as
   where checks_read_all() and coalesce(b.balance, 0) <> coalesce(p.balance, 0)
   union all
   select null, sum(balance), 0 from account_balances having sum(balance) <> 0;
--- No account that must not be negative is below zero, and no shard of credits is.
+-- No account that must not be negative is below zero, and neither is any of its shards of credits.
 create view check_no_forbidden_negative as
   select a.id as account_id, a.kind, sum(b.balance) as balance
   from accounts a join account_balances b on b.account_id = a.id

@@ -45,7 +45,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 $$;
 
 -- Creates the partition of the month, given by its first day, and moves rows that arrived before it. Does not block
--- other months; fails (55P03) instead of waiting.
+-- other months; fails (55P03) instead of waiting, and with AM009 if the month is archived.
 create function make_month(p_table text, p_month date) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp
 set lock_timeout = '500ms' as $$
@@ -102,7 +102,8 @@ begin
   return month_name(coming.table_name, coming.month);
 end $$;
 
--- Problems of the partitions: this month's or the next one's is missing, or rows are in a default partition.
+-- Problems of the partitions: this month's, the next one's or the default partition is missing, or rows are in the
+-- default partition.
 create function find_month_problems() returns table (table_name text, problem text) language plpgsql stable
 security definer set search_path = pg_catalog, public, pg_temp
 set timezone = 'UTC' as $$

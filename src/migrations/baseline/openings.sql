@@ -21,8 +21,8 @@ create table requests (
   refused_upto bigint not null default 0,
   refusal jsonb,
   answer_status smallint,
-  -- A partner's response, sealed because it may contain bank account numbers. It is sealed for the id, which is derived
-  -- from partner and key, so that it is known before the row is read.
+  -- The first response: to a person as answer_body, to a partner as answer_sealed, because it may contain bank account
+  -- numbers. It is sealed for the id, which is derived from partner and key and so is known before the row is read.
   answer_body text,
   answer_sealed text,
   id uuid,
@@ -39,7 +39,7 @@ create index requests_by_age on requests (decided_at)
   where answer_status is not null or refusal is not null or key_hash = '';
 create index requests_by_id on requests (id) where id is not null;
 create index requests_for_resource on requests (resource_id) where kind is not null;
--- The resource created under a key and the refusal never change.
+-- A resource created under a key never changes, and a refusal is never withdrawn.
 create trigger requests_keep_what_became_of_them before update on requests
   for each row when (new.refused_upto < old.refused_upto or old.made is not null
     and (old.owner_id, old.key_hash, old.fingerprint, old.resource_id, old.made)

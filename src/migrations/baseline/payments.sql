@@ -27,7 +27,7 @@ create table payment_channels (
   check (maximum_amount >= minimum_amount)
 );
 
--- Sets the provider of a new order from its channel.
+-- Sets the provider of a new order, partner's payment or instrument from its channel.
 create function set_provider_of_channel() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -88,7 +88,7 @@ create index payment_orders_by_change on payment_orders using brin (updated_at) 
 create index payment_orders_pending on payment_orders (created_at) where status = 'PENDING';
 create trigger payment_orders_have_a_provider before insert on payment_orders
   for each row execute function set_provider_of_channel();
--- The amount of an order with a code never changes.
+-- An order's code and provider ids, once set, never change.
 create trigger payment_orders_keep_their_instrument
   before update of payment_code, provider_payment_request_id, provider_payment_method_id on payment_orders
   for each row when (num_nonnulls(old.payment_code, old.provider_payment_request_id, old.provider_payment_method_id) > 0
@@ -313,7 +313,7 @@ begin
       where account_id = p.source_account_id and outcomes[p.ordinality] is null) b;
 
   if 'paid' = any (outcomes) then
-    -- As in write_journal: dated after the checks.
+    -- Dated after the checks, as in write_journal.
     dated := greatest(clock_timestamp(), transaction_timestamp());
     with due as materialized (
       select p.*, 'balance-payment/' || p.transaction_id as business_key
@@ -346,7 +346,7 @@ begin
         refusal = null, decided_at = dated
       from unnest(payments) with ordinality p
       where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
-    -- A key without a refusal has no row (see refuse_under_key).
+    -- A key without a resource or a refusal has no row: the caller then records these refusals (refuseOnce).
     if outcomes && array['insufficient', 'kept', 'reused'] then
       delete from requests k using unnest(payments) with ordinality p
         where k.owner_id = p.user_id and k.key_hash = p.key_hash and k.made is null and k.refusal is null
@@ -379,8 +379,8 @@ begin
       as outcome) told;
 end $$;
 
--- The amount that an order's journal posted, its account, and the provider's cost in it. Clearing gets the remainder,
--- which may be negative.
+-- A paid order has one journal, which posts its total, its nominal to its account, and the provider's cost; no other
+-- order has one. Clearing gets the remainder, which may be negative.
 create view check_orders_posted_once as
   select o.id as order_id, o.status, count(j.journal_id) as journals, sum(p.posted) as posted,
     o.nominal + o.admin_fee as total, sum(p.landed) as landed, sum(p.cost) as cost, o.provider_fee

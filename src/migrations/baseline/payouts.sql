@@ -25,7 +25,7 @@ create table payouts (
   id uuid primary key,
   -- The kind is also the prefix of its journals' keys: partner-payout/<id>/reserved for partner_payout.
   kind text not null check (kind in ('partner_payout', 'withdrawal', 'payment_refund')),
-  -- The account that pays, and gets the money back if it is not spent; and the account that holds it meanwhile.
+  -- The account that pays, and gets the money back if it is not spent; and the account that holds the money until then.
   source_account_id uuid not null references accounts (id),
   reserved_account_id uuid not null references accounts (id),
   partner_id uuid references partners (id),
@@ -235,9 +235,9 @@ create trigger payouts_keep_their_request before update on payouts for each row
 create trigger payout_attempts_outcome_law before insert or update of outcome on payout_attempts
   for each row execute function keep_status('outcome', '>accepted', '>refused', '>unknown', '>unsent');
 
--- Sets whether a payout's money counts as gone. If the payout failed here or was returned: while the provider reports
--- that it was made. If people failed it without a provider status: until the provider has reported its outcome, or that
--- it does not know it.
+-- Sets whether a payout's money counts as gone. After a payout failed or was returned here, it does while the provider
+-- reports that it was made. After people failed a payout without a provider status, it does until the provider reports
+-- its outcome, or that it does not know it.
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin

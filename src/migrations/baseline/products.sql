@@ -25,8 +25,8 @@ create trigger products_status_law before insert or update of status on products
 
 -- Returns the targets of payments into products of a kind, in the order of the request. With p_hold locks products with
 -- a target first, so that the remaining amount stays valid until the payment. Several amounts for one product are each
--- checked as if the earlier ones were paid. Null for an amount that exceeds the rest, and for a product that is locked
--- for long: those payments are retried alone.
+-- checked as if the earlier ones were paid. Returns null for an amount that does not fit after those, and for a product
+-- that is locked for long: such a payment is retried alone.
 create function targets_of_products(p_kind text, p_ids uuid[], p_amounts numeric[], p_hold boolean) returns payment_target[]
 language plpgsql
 set search_path = pg_catalog, public, pg_temp

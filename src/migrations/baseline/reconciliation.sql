@@ -41,7 +41,7 @@ create trigger reconciliations_state_law before insert or update of state on rec
     'resolved>open', 'resolved>explained');
 
 -- Records a difference of a day, once, as open, with an event if it is new, changed or has reappeared. A transfer that
--- is not ours is reported as HIGH. Ignores transfers that two people have booked, unless they have failed or returned.
+-- is not ours is reported as HIGH. Ignores transfers that two people have booked, unless they failed or were returned.
 create function keep_difference(p_id uuid, p_provider text, p_day date, p_type text, p_subject text, p_resource_id uuid, p_reference text,
   p_ours jsonb, p_theirs jsonb, p_is_further boolean) returns void language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
@@ -107,7 +107,7 @@ create table reconciled_records (
   foreign key (day, provider) references reconciled_days (day, provider) on delete cascade
 );
 
--- Both balances as last measured on a day, compared some minutes later.
+-- The provider's balance and ours as last measured on a day; they are compared some minutes later.
 create table clearing_measurements (
   day date primary key,
   measured jsonb not null,

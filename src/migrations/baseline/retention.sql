@@ -1,6 +1,7 @@
--- Retention: the only place that deletes rows with a limited lifetime.
+-- Retention: deletes rows and bodies past their retention time.
 --
--- SQLSTATE of ours: AM009 the age is below the minimum, or rows of this kind are never deleted.
+-- SQLSTATE of ours: AM009 the age is below the minimum, rows of this kind are never deleted, or there are too many at
+-- once.
 
 -- Deletes up to `p_limit` rows of a kind that are older than `p_age`, and returns how many. Each kind has a minimum
 -- age. Rows are identified by ctid, so that a row changed meanwhile is not deleted; in a partitioned table by id, which
@@ -47,7 +48,7 @@ begin
       delete from events
         where id = any (chosen) and id between chosen[1] and chosen[cardinality(chosen)];
     when 'callback_bodies' then
-      -- Only of callbacks that were delivered or are unreadable.
+      -- Undelivered callbacks keep their bodies, unless they are unreadable.
       select array_agg(old.id order by old.id) into chosen from (select c.id from gateway_callbacks c
         where c.body_sealed is not null and c.id < first_id_at(before) and num_nonnulls(c.delivered_at, c.unread) > 0
         order by c.id limit p_limit for update skip locked) old;
@@ -55,7 +56,7 @@ begin
         where c.id = any (chosen) and c.id between chosen[1] and chosen[cardinality(chosen)]
           and num_nonnulls(c.delivered_at, c.unread) > 0;
     when 'webhook_bodies' then
-      -- Not of pending webhooks.
+      -- Pending webhooks keep their bodies.
       select array_agg(old.id order by old.id) into chosen from (select d.id from webhook_deliveries d
         where d.body_sealed is not null and d.id < first_id_at(before) and d.status <> 'pending'
         order by d.id limit p_limit for update skip locked) old;

@@ -36,7 +36,7 @@ create trigger seal_journals_are_final before update or delete on seal_journals
 create trigger seal_journals_are_kept before truncate on seal_journals
   for each statement execute function refuse_change();
 
--- Inserts a seal with its journals, unless a seal with this number exists.
+-- Inserts a seal with its journals. Fails if a seal with this number exists.
 create function write_seal(p_number bigint, p_hash text, p_jws text, p_pass text, p_sealed_at timestamptz,
   p_covers_until timestamptz, p_journals uuid[])
 returns void language plpgsql

@@ -164,7 +164,7 @@ create view check_transactions_agree_with_postings as
     and not exists (select from transactions t where t.batch_id = j.id and t.source_account_id = a.id)
     -- book_external, which has another key, writes none.
     and exists (select from journal_keys k where k.business_key = replace(j.business_key, '/unbooked/', '/booked/'));
--- In place of foreign keys, also of postings.
+-- Replaces foreign keys of transactions and of postings.
 create view check_ledger_rows_have_parents as
   select p.id::text as id, 'a posting without its journal' as problem from postings p
   where p.journal_id >= checks_since() and not exists (select from journals j

@@ -16,8 +16,8 @@ create table booked_transfers (
 create unique index booked_transfers_spent on booked_transfers (payout_id) where decision_id is null;
 create index booked_transfers_of_decision on booked_transfers (decision_id) where decision_id is not null;
 
--- Reverses what people booked of a transfer that turns out to be a payout's own, neither unknown nor a second one.
--- Inserts the transfer of a payout that succeeds.
+-- Reverses a booking by people of a transfer that turns out to be a payout's own, and so neither unknown nor a second
+-- one. Inserts the transfer of a payout that succeeds.
 create function book_own_transfer() returns trigger language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -52,7 +52,8 @@ set search_path = pg_catalog, public, pg_temp as $$
     or exists (select from payouts p where p.provider_transfer_id = p_provider_id)
 $$;
 
--- The unknown and second transfers with this reference of ours or provider's id, without those that are known.
+-- The unknown and second transfers that have p_reference as our reference or the provider's id, except those that are
+-- known by now.
 create function transfers_beyond_ours(p_reference text) returns setof reconciliations language sql stable rows 2
 set search_path = pg_catalog, public, pg_temp as $$
   select r.* from reconciliations r

@@ -157,8 +157,8 @@ begin
   end if;
 end $$;
 
--- Donations to an account's causes are on it unless they were disbursed or otherwise paid out. Every change of either
--- posts on the account.
+-- Donations to an account's causes are on it unless they were disbursed or otherwise paid out. Each change of either
+-- posts to the account, so between the nights only accounts with new postings are read.
 create view check_causes_keep_what_was_given as
   with held as not materialized (
     select account_id from charitable_causes where checks_read_all() group by account_id

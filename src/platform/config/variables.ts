@@ -22,7 +22,7 @@ export const namedKeys = z
   .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
 
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
-/** An address of http or https. Nothing of ours sends a query or a fragment of it on, so they are rejected. */
+/** An http or https address. A query or a fragment would be dropped, so both are rejected. */
 export const webUrl = z
   .url({ protocol: /^https?$/ })
   .refine((text) => !/[?#]/.test(text), 'must not have a query or a fragment');

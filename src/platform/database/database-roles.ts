@@ -31,7 +31,8 @@ export function passwordFor(role: DatabaseRole, url: string | undefined): RolePa
 
 /**
  * Creates missing roles; existing ones keep their passwords. Tolerates concurrent migrations of two databases in one
- * cluster, which share roles. If this role may not create roles, throws ConfigError with the statements to run instead.
+ * cluster, which share roles. If the connection's role may not create roles, throws ConfigError with the statements for
+ * an administrator.
  */
 export async function createRoles(
   tx: EntityManager,

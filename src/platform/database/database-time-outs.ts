@@ -46,14 +46,15 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
  * Keeps the contents of statements out of the server's log: the text of failed ones, and the DETAIL, which quotes rows
- * and, for a deadlock, both statements. Only an administrator, or a role granted the right, may set these.
+ * and, for a deadlock, both statements. Only an administrator, or a role granted the right, may change these two
+ * settings.
  */
 const quietLog: Record<string, string> = { log_min_error_statement: 'panic', log_error_verbosity: 'terse' };
 const timeOuts: Record<string, string> = Object.fromEntries(
   names.map((name) => [parameters[name], String(budgets.database.role[name])]),
 );
 
-/** The settings of the product's roles. */
+/** The names of all settings that our roles have; a role with any other is refused. */
 export const settingNames: readonly string[] = Object.keys({ ...timeOuts, ...quietLog });
 
 const statementOf = (role: string, database: string, name: string, value: string): string =>
@@ -66,7 +67,10 @@ const statementOf = (role: string, database: string, name: string, value: string
 export const roleSettings = (role: string, database: string): string[] =>
   Object.entries({ ...timeOuts, ...quietLog }).map(([name, value]) => statementOf(role, database, name, value));
 
-/** Returns the statements of `roleSettings` still to run, and separately those that owners usually may not run. */
+/**
+ * Returns the statements of `roleSettings` that have not been run yet: the time-outs, and separately the log settings,
+ * which owners usually may not change.
+ */
 export async function missingSettings(
   tx: EntityManager,
   role: string,

@@ -32,7 +32,7 @@ interface LogPosition {
   timeline: number;
 }
 
-/** The result of `await_replay`. */
+/** The SQLSTATE with which `await_replay` fails. */
 const notReplayed = 'AM011';
 /** The error of a server in recovery when asked for its own position. */
 const inRecovery = '55000';

@@ -1,6 +1,7 @@
 import type { Money } from '../../shared/money.ts';
 
 /** The provider port, through which the product uses payment providers (docs/contract.md 4). */
+
 export type PaymentMethodKind = 'virtual_account' | 'qris' | 'ewallet';
 
 export interface InstrumentRequest {
@@ -40,8 +41,8 @@ export interface ReusableRequest
   amount: Money | null;
 }
 
-/** The provider's id of the payment method, which incoming payments refer to. */
 export interface ReusableInstrument {
+  /** The provider's id of the payment method, which incoming payments refer to. */
   providerPaymentMethodId: string;
   paymentCode: string;
 }
@@ -145,7 +146,7 @@ export interface UnreadableRecord extends Pick<ProviderRecord, 'entryId' | 'kind
   status: 'unreadable';
 }
 
-/** A callback's claim: a hint what to look up at the provider, never a fact. */
+/** A callback's claim: a hint about what to look up at the provider, never a fact. */
 export interface CallbackHint {
   kind: 'payment' | 'payment_method' | 'transfer';
   event: string;
@@ -230,7 +231,7 @@ export interface Gateway {
     options?: CallOptions & { refundOf?: string | null | undefined; known?: string | null | undefined },
   ): Promise<FoundTransfer | null>;
   /**
-   * Yields the provider's records of a period, after the entry `after` if given; `to` is exclusive. Returns malformed
+   * Yields the provider's records of a period, after the entry `after` if given; `to` is exclusive. Yields malformed
    * entries as unreadable. Throws ProviderUnknown.
    */
   listRecords(

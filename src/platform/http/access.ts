@@ -72,7 +72,7 @@ export function open(note?: string): Open {
 }
 
 /**
- * The caller needs a partner's API key with this permission (docs/contract.md 1). Writes need the signature over the
+ * The caller needs a partner's API key with this permission (docs/contract.md 8). Writes need the signature over the
  * whole request, except creating payments and payouts, and quotes.
  */
 export function partner(permission: string, { bodySignatureSuffices = false } = {}): PartnerAccess {

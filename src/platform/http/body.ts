@@ -10,7 +10,7 @@ export const bodyLimitBytes = {
   /** For routes open to anyone, and those for logging in. */
   auth: 16 * kibibyte,
   usual: 256 * kibibyte,
-  /** For lists of up to a thousand items. */
+  /** For bodies with a long list. */
   list: 1024 * kibibyte,
 } as const;
 /** The largest factor by which decompression may grow a body. */

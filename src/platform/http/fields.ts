@@ -25,7 +25,7 @@ const storable = (maximum: number) =>
     .refine((value) => value.isWellFormed(), { error: brokenCharacter, abort: true })
     .refine(isPlainText, { error: 'must not contain control characters', abort: true });
 
-const severalLines = 'must be one line, without tabs, line breaks and marks of direction';
+const severalLines = 'must be one line, without tabs, line breaks or direction marks';
 
 const trimmed = (sent: z.ZodString, minimum: number) =>
   sent

@@ -154,21 +154,17 @@ const keepWritten: CreateDocumentOptions['override'] = ({ zodSchema, jsonSchema 
   if (examples !== undefined) jsonSchema.examples = examples;
 };
 
-const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in responses are decimal strings
-with four decimals, timestamps ISO 8601 UTC.
+const introduction = `Payments for giving and saving: collect, save, give, pay out. Money is IDR; amounts in responses
+are decimal strings with four decimals, timestamps ISO 8601 UTC.
 
 **Signing in.** People log in at \`POST /v1/auth/login\` and send the access token as \`Authorization: Bearer\` or as
-the
-cookie \`access_token\` (then writes need an allowed \`Origin\`). Partners send their API key as
-\`Authorization: Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as
-\`x-partner-signature\`, on
-every call, reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the
-whole
-request: HMAC-SHA256 over five lines, joined by line feeds (0x0A): \`t\`, method, path with query as sent, idempotency
-key or
-empty, hex SHA-256 of the body. If sent, it must be correct and at most five minutes old. Writes other than creating
-payments and payouts require it, and a key may require it everywhere; without an idempotency key each signature is
-accepted once.
+the cookie \`access_token\` (then writes need an allowed \`Origin\`). Partners send their API key as \`Authorization:
+Bearer\` and the hex HMAC-SHA256 of the raw body under their signing secret as \`x-partner-signature\`, on every call,
+reads included. A second signature, \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, covers the whole request:
+HMAC-SHA256 over five lines, joined by line feeds (0x0A): \`t\`, method, path with query as sent, idempotency key or
+empty, hex SHA-256 of the body. If sent, it must be correct and at most five minutes old. Writes other than quotes and
+creating payments and payouts require it, and a key may require it everywhere; without an idempotency key each
+signature is accepted once.
 
 **Idempotency.** A header \`Idempotency-Key\` (partners: \`X-Idempotency-Key\`) of 8 to 128 characters makes retries
 safe: the same key and body return the first response again, with \`Idempotency-Replayed: true\`.

@@ -202,7 +202,9 @@ async function measureInto(stream: Readable, file: Writable, maximumBytes: numbe
 const malformed = (cause?: unknown): DomainError =>
   new DomainError('REQUEST_INVALID', 'The body is not well-formed multipart/form-data, or is incomplete', { cause });
 
-/** Calls `stalled` when no byte arrives for `stallTimeoutMs`, or the whole takes longer than `longestUploadMs`. */
+/**
+ * Calls `stalled` when no byte arrives for `stallTimeoutMs`, or the whole upload takes longer than `longestUploadMs`.
+ */
 function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => void): () => void {
   const begun = performance.now();
   let [seen, since] = [request.socket.bytesRead, begun];

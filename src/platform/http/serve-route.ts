@@ -178,7 +178,7 @@ export async function callRoute<Ports extends ServingPorts>(
   return proceed(caller);
 }
 
-/** Returns maximum bytes of a route's body: few for routes without authentication. */
+/** Returns the maximum bytes of a route's body: few for open routes and those under `/v1/auth/`. */
 export const bodyLimitOf = ({ access, path, bodyLimit }: Pick<Route, 'access' | 'path' | 'bodyLimit'>): number =>
   bodyLimit ?? (access.kind === 'open' || path.startsWith('/v1/auth/') ? bodyLimitBytes.auth : bodyLimitBytes.usual);
 
@@ -224,7 +224,10 @@ function send(ctx: Context, { status, body, headers }: Answer): void {
   if (Buffer.isBuffer(body) && !headers['content-type'] && !headers['Content-Type']) ctx.type = 'application/json';
 }
 
-/** After the router: another method on a known path is 405 with `Allow` (OPTIONS 204), an unknown path 404. */
+/**
+ * Handles requests that no route served: another method on a known path is 405 with `Allow` (OPTIONS 204), an unknown
+ * path 404.
+ */
 export function refuseUnknown(methodsOf: (path: string) => string[]) {
   return async (ctx: Context): Promise<void> => {
     const methods = methodsOf(ctx.path);

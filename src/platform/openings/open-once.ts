@@ -236,7 +236,7 @@ export async function createOnce<Found, Prepared>(
     return await begin(em, opening, creation, prepared);
   } catch (cause) {
     if (isKeyed(opening) || isDomainError(cause) || !isAway(cause)) throw cause;
-    const unknown = `It is not known whether this was made. If it was, its id is ${opening.resourceId}`;
+    const unknown = `The outcome is unknown. If it was created, its id is ${opening.resourceId}`;
     throw new DomainError('SERVICE_UNAVAILABLE', unknown, { cause });
   }
 }

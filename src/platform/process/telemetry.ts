@@ -21,7 +21,9 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-/** Where traces go: the endpoint for traces alone as it is, or else below the path of the endpoint for every signal. */
+/**
+ * Returns the endpoint for traces: the one set for traces alone, unchanged, or else `/v1/traces` below the general one.
+ */
 function endpointOf(config: Config): string | undefined {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces, OTEL_EXPORTER_OTLP_ENDPOINT: ofAll } = config;
   return ofTraces ?? (ofAll && `${ofAll.replace(/\/$/, '')}/v1/traces`);

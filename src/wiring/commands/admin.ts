@@ -22,7 +22,7 @@ const person = {
 };
 const address = { email: 'E-mail address of the user' };
 
-/** Generates a generated password: 120 bits. */
+/** Generates a password of 120 bits. */
 const makePassword = (): string => randomBytes(15).toString('base64url');
 
 async function describeUser(sealer: Sealer, user: User, did: string, madePassword?: string): Promise<CommandResult> {

@@ -11,7 +11,7 @@ const usage = `Usage: npm run sql -- "select ..."
        npm run sql < file.sql
 
 Runs read-only statements, given or on the standard input, and prints their results. It reads as the role of
-READER_DATABASE_URL, or through DATABASE_URL in read-only transactions; without both it uses the stack that runs on
+READER_DATABASE_URL, or through DATABASE_URL in read-only transactions; without either it uses the stack that runs on
 DATA_DIR.`;
 
 await runCommand(usage, async () => {
@@ -37,9 +37,9 @@ await runCommand(usage, async () => {
     await client.connect();
     await client.query('start transaction read only');
     const answers: pg.QueryArrayResult<unknown[]>[] = [];
-    // Makes the server refuse several statements in one text, as only the first was checked here.
     for (const statement of statements) {
-      // Arrays, as two columns may have one name.
+      // In this mode the server refuses several statements in one text, of which only the first was checked above. Rows
+      // are arrays, because two columns may have one name.
       const query = { text: statement, queryMode: 'extended', rowMode: 'array' as const };
       answers.push(await client.query<unknown[]>(query));
     }

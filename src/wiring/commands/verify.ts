@@ -14,12 +14,12 @@ import { runCommand } from './run-command.ts';
 const usage = `Usage: npm run verify [-- --json]
 
 Reads every check_* view of the database and prints its rows; each is empty when the books are in order. Then reads
-every seal with its journals and its object in the file store and names what differs, and checks that the objects of
-archived months exist. Exits with 1 when something is wrong, with 2 when the objects in the file store could not be
-compared, and with 3 when it failed or could not read one of the views, which then proves nothing. Then prints what
-waits for people or a retry, by kind: money at the provider without a receipt here, payouts whose outcome is unknown,
-rows whose workflow is late. It reads the database of READER_DATABASE_URL, or DATABASE_URL, with the file store of
-S3_* and the keys of SEAL_SIGNING_KEY and SEAL_VERIFICATION_KEYS; without both it uses the stack that runs on
+every seal with its journals and its object in the file store and names what differs, checks that the objects of
+archived months exist, and prints what waits for people or a retry, by kind: money at the provider without a receipt
+here, payouts whose outcome is unknown, rows whose workflow is late. Exits with 1 when something is wrong, with 2 when
+the objects in the file store could not be compared, and with 3 when it failed or could not read one of the views,
+which then proves nothing. It reads the database of READER_DATABASE_URL, or DATABASE_URL, with the file store of S3_*
+and the keys of SEAL_SIGNING_KEY and SEAL_VERIFICATION_KEYS; without either database it uses the stack that runs on
 DATA_DIR.`;
 
 /** Not 2, which means that the seals' objects could not be compared. */

@@ -84,7 +84,7 @@ export const createMoneyInWorkflows = (
   openUnmatchedReceipt: (stray) => temporal.signalWithStart(caseOf(stray), 'receiptChanged'),
 });
 
-/** The workflow of an existing row: joined if it is running, otherwise restarted. */
+/** Describes the workflow of an existing row: it is joined if it is running, otherwise restarted. */
 const again = <Name extends 'gatewayPayment' | 'partnerPayment' | 'partnerInstrument'>(
   workflow: Name,
   subject: string,

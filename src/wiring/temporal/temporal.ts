@@ -124,7 +124,8 @@ export function createTemporal(client: Client, taskQueue: string, prover?: Prove
   return {
     client,
     taskQueue,
-    prove: (place, opening) => proveOpening(must(prover, 'what begins workflows can prove it'), place, opening),
+    prove: (place, opening) =>
+      proveOpening(must(prover, 'a process that starts workflows has a prover'), place, opening),
     ping,
     serverVersion,
     async startAndAwait<Name extends WorkflowName, Update extends keyof UpdatesOf<Name> & string>(

@@ -48,7 +48,7 @@ const itemsPerPage = 50;
 export function batchPages(router: Router, pages: Console): void {
   const { call, readPart, readMe, readNames, show, goTo, workflowLink } = pages;
 
-  /** The display name of a partner's key: its prefix, if the caller may read it. */
+  /** Reads a partner's keys, whose prefixes are displayed; none if the caller may not read them. */
   async function readKeys(ctx: Context, id: string): Promise<readonly KeyShown[]> {
     const partner = await readPart<{ keys: KeyShown[] }>(ctx, 'get', '/v1/partner-accounts/:id', { params: { id } });
     return partner === null || partner === unreadable ? [] : partner.keys;
@@ -108,7 +108,7 @@ ${row('Payouts', String(batch.count))}
 ${row('Amount', `${money(batch.total_amount)}; fees ${money(batch.total_fee)}`)}
 ${row('External reference', batch.external_ref)}
 ${row('Partner', partnerLink(batch))}
-${row('Made', html`${instant(batch.created_at)} by ${made}`)}
+${row('Created', html`${instant(batch.created_at)} by ${made}`)}
 ${row(batch.status === 'rejected' ? 'Rejected' : 'Approved', batch.decided_at && html`${instant(batch.decided_at)} by ${by}`)}
 ${row('Lapses', batch.status === 'needs_approval' ? instant(batch.lapses_at) : null)}
 ${row('Ended', batch.finalized_at && instant(batch.finalized_at))}

@@ -100,7 +100,7 @@ const pageOfDelivered = (row: Row): string | null => {
   const [about = ''] = textOf('type')(row).split('.');
   return pageOf(about === 'payment' ? 'partner_payment' : about, textOf('resource_id')(row));
 };
-/** Returns the HTTP status of the last attempt, or why there was none. */
+/** Returns the error of the last attempt or, without one, its HTTP status. */
 const responseOf = (row: Row): string => textOf('last_error')(row) || textOf('last_status')(row);
 
 /** A partner's webhook endpoints: there are at most ten, all on the partner's page. */
@@ -177,7 +177,7 @@ export const listsShown: ListOf[] = [
       plain('count', 'Payouts'),
       partnerColumn,
       plain('external_ref', 'External reference'),
-      at('created_at', 'Made'),
+      at('created_at', 'Created'),
     ],
   },
   {

@@ -141,7 +141,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     const me = await readMe(ctx);
     const filled = await readForm(ctx);
     const kind = kindOf(filled);
-    // The account is filled in for a credit.
+    // A refund names no account, although the form may have been filled in for a credit.
     const isUnused = (name: string) => name === 'account_id' && filled.action === 'refund';
     const body = Object.fromEntries(Object.entries(filled).filter(([name, value]) => value !== '' && !isUnused(name)));
     await orShowWhy(
@@ -155,7 +155,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     );
   });
 
-  /** Renders the payout of a decision, as its proposer also saw it, and the effect on the money. */
+  /** Renders the payout of a decision as it is now, and the effect on the money. */
   async function readAbout(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
     const id = decision.payout_id ?? decision.withdrawal_id;
     if (id === null) return '';

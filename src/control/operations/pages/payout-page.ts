@@ -7,12 +7,13 @@ import { unreadable } from './part.ts';
 import { choices, noteField, outcomes } from './propose-page.ts';
 import { instant, instantOr, money, words } from './spell.ts';
 
-/** The fields of a payout in API responses that the pages show. */
+/** The partner of a resource; null if it has none. */
 export interface OfPartner {
   partner_id: string | null;
   partner_name: string | null;
 }
 
+/** The fields of a payout in API responses that the pages show. */
 export interface PayoutFacts extends OfPartner {
   id: string;
   reference: string;

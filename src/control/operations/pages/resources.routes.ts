@@ -85,7 +85,10 @@ export function resourcePages(
           { resource_id: resourceId },
           { id: partnerId },
         );
-  /** The partner's account to which its money can be credited; a proposer need not be allowed to read partners. */
+  /**
+   * Finds the account to which a partner's money can be credited. Reads the table, because a proposer may lack the
+   * permission to read partners.
+   */
   async function accountOf({ partner_id: id }: OfPartner): Promise<string> {
     const sql = 'select available_account_id as account from partners where id = ?';
     const [partner] = await deps.orm.em.fork().execute<{ account: string }[]>(sql, [id]);
@@ -216,7 +219,7 @@ const refundsOf = ({ items }: Listed<PayoutFacts>): Markup =>
 <br><span class="quiet">${instant(created_at)}</span>`,
   );
 
-/** Offers to propose where suspended money goes, with the account filled in, to those who may. */
+/** Renders suspended money; `account`, unless null, fills in the form that proposes where the money goes. */
 const receiptsOf = ({ items }: Listed<ReceiptShown>, account: string | null): Markup =>
   cards(
     'None.',

@@ -1,4 +1,4 @@
-/** The banks available for payouts: maps our short code (docs/contract.md 8) to the provider's channel code. */
+/** The banks available for payouts: maps our short code to the provider's channel code. */
 export const payoutChannelCodes = {
   ALADIN: 'ID_ALADIN',
   ALLO: 'ID_ALLO',

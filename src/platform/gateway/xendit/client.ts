@@ -167,7 +167,8 @@ function describe(error: unknown): string {
  * Calls the provider under one deadline and one signal, counting each request against the call budget. All exchanges of
  * a step share the time it may wait for the provider; none begins after that time. Throws ProviderRefusal for a
  * definite refusal, ProviderUnknown for everything else: no answer, a 5xx, an answer that is not JSON or has another
- * shape. The latter is logged, so it does not quote the provider, whose answer may name people and accounts.
+ * shape. A ProviderUnknown is logged, so its message does not quote the provider, whose answer may name people and
+ * accounts.
  */
 export async function exchange<T>(
   settings: ClientSettings,

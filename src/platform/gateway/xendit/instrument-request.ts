@@ -10,7 +10,7 @@ import { indonesianMobileOf } from '../../../shared/mobile-number.ts';
 import type { InstrumentRequest } from '../gateway.ts';
 import { wireAmount } from './wire-amount.ts';
 
-/** The code for a channel that the SDK lacks; nothing was sent. */
+/** The refusal code for a channel or bank that the provider lacks; nothing was sent. */
 export const unsupportedChannel = 'CHANNEL_CODE_NOT_SUPPORTED_ERROR';
 
 export function channelIn<T extends string>(codes: Record<string, T>, code: string): T | null {

@@ -71,7 +71,7 @@ export function instrumentOf(answer: PaymentRequestAnswer): Instrument {
   }
   // A push wallet (OVO) has no page: the payer acts in the app, and the request's id identifies the payment.
   if (ewallet) return { ...ids, paymentCode: checkoutUrlOf(answer) ?? answer.id, expiresAt: null };
-  throw new ProviderUnknown('the provider answered an instrument of an unknown kind');
+  throw new ProviderUnknown('the provider answered with an instrument of an unknown kind');
 }
 
 const requestStatuses: Record<string, InstrumentState['status']> = {
@@ -99,7 +99,7 @@ export function isFinalMethodStatus(status: string | undefined): boolean {
  */
 export function instrumentStateOf(answer: PaymentRequestAnswer, payments: ProviderPayment[]): InstrumentState {
   const status = requestStatuses[answer.status];
-  if (!status) throw new ProviderUnknown(`the provider answered the unknown status ${answer.status}`);
+  if (!status) throw new ProviderUnknown(`the provider answered with the unknown status ${answer.status}`);
   const amount = moneyFromWire(answer.amount);
   const settles = payments.some(
     (payment) =>

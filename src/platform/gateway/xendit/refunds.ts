@@ -42,7 +42,7 @@ function stateOf({
   created,
 }: z.infer<typeof refundAnswer>): TransferState {
   const known = statuses[status];
-  if (!known) throw new ProviderUnknown(`the provider answered the unknown refund status ${status}`);
+  if (!known) throw new ProviderUnknown(`the provider answered with the unknown refund status ${status}`);
   return {
     providerTransferId: id,
     reference: reference_id ?? '',
@@ -111,7 +111,7 @@ export async function findRefundById(
 }
 
 const perPage = 50;
-/** Maximum pages of one payment's refunds to search; beyond, the outcome is unknown. */
+/** Maximum pages of one payment's refunds to search; beyond them the outcome is unknown. */
 const mostPages = 20;
 
 /** Returns the provider's state of the refund with this reference under a payment request, or null if there is none. */

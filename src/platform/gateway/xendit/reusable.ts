@@ -31,7 +31,7 @@ function reusableOf(answer: unknown): ReusableInstrument {
   const { id, virtualAccount, qrCode } = methodAnswer.parse(answer);
   const paymentCode =
     virtualAccount?.channelProperties.virtualAccountNumber ?? qrCode?.channelProperties.qrString ?? null;
-  if (paymentCode === null) throw new ProviderUnknown('the provider answered a payment method without a code');
+  if (paymentCode === null) throw new ProviderUnknown('the provider answered with a payment method without a code');
   return { providerPaymentMethodId: id, paymentCode };
 }
 

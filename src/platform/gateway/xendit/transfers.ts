@@ -39,7 +39,7 @@ const transferStatuses: Record<string, TransferState['status']> = {
 function transferOf(answer: unknown): TransferState {
   const { id, referenceId, amount, status, failureCode, created } = payoutAnswer.parse(answer);
   const known = transferStatuses[status];
-  if (!known) throw new ProviderUnknown(`the provider answered the unknown payout status ${status}`);
+  if (!known) throw new ProviderUnknown(`the provider answered with the unknown payout status ${status}`);
   return {
     providerTransferId: id,
     reference: referenceId,
