@@ -95,10 +95,7 @@ async function spool(ctx: Context, open: () => Writable, options: ReceiveOptions
     if (!req.complete) giveUp(malformed());
   });
   req.once('error', giveUp);
-  const stopWatching = watch(req, stallTimeoutMs, () => {
-    const message = `Nothing arrived for ${Math.ceil(stallTimeoutMs / 1000)} seconds`;
-    giveUp(new DomainError('REQUEST_TIMEOUT', message));
-  });
+  const stopWatching = watch(req, stallTimeoutMs, (why) => giveUp(new DomainError('REQUEST_TIMEOUT', why)));
   try {
     req.pipe(parser);
     await whole.promise;
@@ -203,16 +200,19 @@ const malformed = (cause?: unknown): DomainError =>
   new DomainError('REQUEST_INVALID', 'The body is not well-formed multipart/form-data, or is incomplete', { cause });
 
 /**
- * Calls `stalled` when no byte arrives for `stallTimeoutMs`, or the whole upload takes longer than `longestUploadMs`.
+ * Calls `giveUp` with the reason when no byte arrives for `stallTimeoutMs`, or the whole upload takes longer than
+ * `longestUploadMs`.
  */
-function watch(request: IncomingMessage, stallTimeoutMs: number, stalled: () => void): () => void {
+function watch(request: IncomingMessage, stallTimeoutMs: number, giveUp: (why: string) => void): () => void {
   const begun = performance.now();
   let [seen, since] = [request.socket.bytesRead, begun];
   const timer = setInterval(
     () => {
       const [bytes, now] = [request.socket.bytesRead, performance.now()];
       if (bytes !== seen) [seen, since] = [bytes, now];
-      if (now - since >= stallTimeoutMs || now - begun >= longestUploadMs) stalled();
+      if (now - since >= stallTimeoutMs) giveUp(`Nothing arrived for ${Math.ceil(stallTimeoutMs / 1000)} seconds`);
+      else if (now - begun >= longestUploadMs)
+        giveUp(`The upload took longer than ${longestUploadMs / 60_000} minutes`);
     },
     Math.min(1000, stallTimeoutMs / 4),
   );
