@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** Returns the number of rows, and the number of statements in one transaction that wrote them. */
+/** Counts the rows, and the statements of one transaction that wrote them. */
 async function written(rows: string, circleId: string): Promise<{ rows: number; statements: number }> {
   const [found] = await stack
     .owner()

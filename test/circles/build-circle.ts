@@ -15,7 +15,7 @@ import type { Http } from '../support/http.ts';
 import { eventually } from '../support/stack.ts';
 import type { RoundPlace } from './end-interval.ts';
 
-/** Where circles are built: a stack in this process, or one of processes. */
+/** A stack in which circles are built, in this process or in separate processes. */
 export type CirclePlace = Http & BuildPlace;
 type StartingPlace = CirclePlace & RoundPlace;
 
@@ -165,7 +165,7 @@ export const contribute = (stack: CirclePlace, member: BuiltUser, circleId: stri
     { token: member.token },
   );
 
-/** Returns the balance of each of these members, IDR. */
+/** Returns the balance of each of these members in IDR. */
 export const balancesOf = (stack: CirclePlace, members: readonly BuiltUser[]): Promise<number[]> =>
   Promise.all(members.map(async ({ accountId }) => Number(await balanceOf(stack, accountId))));
 

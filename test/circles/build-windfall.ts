@@ -9,7 +9,7 @@ import {
 } from './build-circle.ts';
 import { openNextRound, type RoundPlace } from './end-interval.ts';
 
-/** Creates a circle of two under `winner_first` in its second round, whose first member has received the pot. */
+/** Creates a two-member `winner_first` circle in its second round; its first member has received the pot. */
 export async function buildWindfall(
   stack: CirclePlace & RoundPlace,
   terms: Partial<CircleTerms> = {},

@@ -23,7 +23,7 @@ const pay = async (id: string, members: readonly BuiltUser[]) => {
   for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
 };
 const balances = (members: readonly BuiltUser[]) => balancesOf(stack, members);
-/** Waits until the second round of a circle is open. */
+/** Opens the second round of a circle once the first pot is paid. */
 async function untilSecondRound(id: string, as: BuiltUser) {
   await circleWhen(stack, as, id, { current_turn: 2 });
   await openNextRound(stack, id);
@@ -43,7 +43,7 @@ describe('The workflow of a circle', () => {
     expect(await balances(members)).toEqual([1_000_000, 1_000_000]);
   });
 
-  it('A circle’s workflow debits a member who has received the pot after the grace period', async () => {
+  it('After the grace period, a circle’s workflow debits a member who has received the pot', async () => {
     const { id, creator, members } = await buildWindfall(stack, { grace_days: 2 });
     await pay(id, members.slice(1));
     await endInterval(stack, id);

@@ -15,7 +15,7 @@ import {
   sum,
 } from './circle-model.ts';
 
-/** A hundred cases of each, ten thousand in the full run. */
+/** A hundred cases of each, four thousand in the full run. */
 const numRuns = isFullRun() ? 4_000 : 100;
 
 const circles = fc.record({

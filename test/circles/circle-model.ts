@@ -3,7 +3,7 @@ import { settle, shareOut } from '../../src/circles/settlement.ts';
 import type { DefaultRule } from '../../src/circles/terms.ts';
 import { addMoney, compareMoney, negateMoney, shareMoney, subtractMoney } from '../../src/shared/money.ts';
 
-/** A model of a circle that follows the rules alone; each step asserts its invariants. */
+/** A model of a circle in memory, with the product's remedies and settlements; its steps assert their own results. */
 
 export interface Member {
   member_id: string;
@@ -72,7 +72,7 @@ export function payPot(circle: Circle, covered: readonly string[] = []): void {
   else circle.turn += 1;
 }
 
-/** Sorts members as positions are read, excluded members last; the first of equal shares gets the indivisible rest. */
+/** Sorts members by turn, excluded members last, as the product does: of equal shares, the first gets the remainder. */
 const inTurnOrder = (members: readonly Member[]): Member[] =>
   members.toSorted((left, right) => (left.turn ?? members.length + 1) - (right.turn ?? members.length + 1));
 
@@ -92,7 +92,7 @@ export function end(circle: Circle, status: 'completed' | 'cancelled'): void {
     member.received = addMoney(member.received, amount);
   }
   circle.held = '0.0000';
-  // After the last round guarantees have paid for other members only what they covered.
+  // After the last round, members get back the uncovered part of their guarantee, or all that is due to them if less.
   for (const { member_id, guarantee, covered } of status === 'completed' ? circle.members : []) {
     const left = subtractMoney(guarantee, covered);
     const owedAtMost = compareMoney(due.get(member_id) ?? '0', left) < 0 ? (due.get(member_id) ?? '0') : left;
@@ -115,7 +115,7 @@ export function cancel(circle: Circle): void {
   end(circle, 'cancelled');
 }
 
-/** Creates a circle of this many members in its first round, in whole rupiah. */
+/** Creates a circle of this many members in its first round; `amount` is in whole rupiah. */
 export function newCircle({ size, amount, percent }: { size: number; amount: number; percent: number }): Circle {
   return {
     amount: `${amount}.0000`,

@@ -119,7 +119,7 @@ describe('POST /v1/saving-circles', () => {
     });
   });
 
-  it('Only the largest possible pot limits a circle’s capacity, and the error states that limit', async () => {
+  it('The largest possible pot limits a circle’s capacity, and the error states that limit', async () => {
     const big = await createCircle(stack, owner, { capacity: 250_000 });
     expect(big.capacity).toBe(250_000);
     const largest = { ...valid(owner.accountId), capacity: 3, amount: '3333333333333333.3333' };
@@ -162,7 +162,7 @@ describe('POST /v1/saving-circles', () => {
 });
 
 describe('PATCH /v1/saving-circles/:id', () => {
-  it('A new circle can be changed in every field, and RESOURCE_UPDATED is recorded', async () => {
+  it('A new circle can change its name, capacity, start, amount, turn and visibility', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 5 });
     const change = {
       name: 'Arisan Mawar',
@@ -180,7 +180,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await patch(platform, id, { name: 'By the platform' })).status).toBe(200);
   });
 
-  it('Updating a circle rejects a capacity below its members, a turn beyond it and a past day', async () => {
+  it('Updating a circle rejects invalid values, a capacity below its members or below its turn', async () => {
     const { id } = await createCircle(stack, owner, { capacity: 5 });
     await join(owner, id, [owner.accountId, stranger.accountId]);
     for (const [field, value] of [
@@ -209,7 +209,7 @@ describe('PATCH /v1/saving-circles/:id', () => {
     expect((await patch(owner, alone, { capacity: 2, current_turn: 2 })).status).toBe(200);
   });
 
-  it('An active circle can only change its name and visibility', async () => {
+  it('Only the name and visibility of an active circle can change', async () => {
     const { id, creator } = await buildActiveCircle(stack, 2);
     expect((await patch(creator, id, { name: 'New name', visibility: 'public' })).body.data).toMatchObject({
       name: 'New name',

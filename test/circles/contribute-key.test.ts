@@ -84,7 +84,7 @@ describe('The Idempotency-Key of a contribution', () => {
     expect(await contributionsOf(stack, id)).toHaveLength(2);
   });
 
-  it('A contribution with its Idempotency-Key is a retry even if the amount is written differently', async () => {
+  it('A retry of a contribution with the same Idempotency-Key may write the amount differently', async () => {
     const { id, first } = takeMember();
     const key = freshKey();
     const made = await send(first, id, key);
@@ -156,7 +156,7 @@ describe('The Idempotency-Key of a contribution', () => {
     expect(await send(first, id, key, fields)).toMatchObject({ status: 201, replayed: null });
   });
 
-  it('The error about an uncovered contribution names contribution_amount, also on a retry', async () => {
+  it('The error for a contribution beyond the balance names contribution_amount, on a retry too', async () => {
     const { id, first } = takeMember();
     const pocket = await openPocket(first);
     const key = freshKey();

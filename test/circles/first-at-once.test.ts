@@ -14,7 +14,7 @@ afterAll(() => stack.stop());
 describe('First contributions with a guarantee', () => {
   it('Concurrent first contributions for one member create one, and the others are refused', async () => {
     const size = isFullRun() ? 8 : 4;
-    // Several tries, because the two valid orders occur at random.
+    // The full run tries twice, because it is random which request commits first.
     for (let tries = 0; tries < (isFullRun() ? 2 : 1); tries += 1) {
       const { id, members, memberIds } = await begun(
         stack,

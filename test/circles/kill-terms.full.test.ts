@@ -4,7 +4,7 @@ import { eventually, expectChecksEmpty } from '../support/stack.ts';
 import { balancesOf, buildDailyCircle, contribute, eventsOf, heldBy, readCircle } from './build-circle.ts';
 import { endInterval } from './end-interval.ts';
 
-/** Failpoints, and terms, that kill.test.ts does not cover. */
+/** Failpoints and terms that kill.test.ts does not cover. */
 let stack: ProcessStack;
 beforeAll(async () => {
   stack = await startProcessStack();

@@ -84,7 +84,7 @@ async function standingOrders() {
   await becomes(creator, id, { current_turn: 2 });
   return circle;
 }
-/** Creates a circle whose second member can pay, which cancels an order created by the first. */
+/** Creates a circle whose first member has an order for the second; it is cancelled once the second pays. */
 async function givenOrder() {
   const circle = await buildDailyCircle(stack, 2, { paid: 0, terms: {} });
   const given = { payment_id: bca, on_behalf_of: circle.memberIds[1] };
@@ -152,7 +152,7 @@ describe('A worker that is killed', () => {
     await stack.holdAt('pay-round.posted', () => contributeAll(posted.members, posted.id));
     await untilPosted(posted.id);
     await stack.kill('worker');
-    // The outcome is the same for uncommitted work, which is gone, and committed work.
+    // The committed payout survives the kill; the uncommitted one is rolled back.
     expect(await balances([paid.creator, posted.creator])).toEqual([1_100_000, 900_000]);
     await stack.restart();
 

@@ -8,7 +8,7 @@ import { isFullRun } from '../support/run.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
 import { buildActiveCircle, contribute, memberIdsOf, readCircle } from './build-circle.ts';
 
-/** The members of the circle, who all pay concurrently and in several ways. */
+/** The number of members; all pay concurrently, each in several ways. */
 const size = isFullRun() ? 10 : 3;
 
 let stack: Stack;

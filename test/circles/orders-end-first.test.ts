@@ -44,8 +44,8 @@ const silentlyPaid = async (code: string) => {
   expect((await stack.sandbox.post('/sandbox/pay', { payment_code: code })).status).toBe(200);
 };
 /**
- * Pays an order at the provider, which then does not answer; the grace period ends, and much later the default is
- * settled.
+ * Pays an order without a callback, makes the provider fail, ends the grace period and runs two steps as if 100 days
+ * had passed.
  */
 async function defaultInSilence({ id, code }: { id: string; code: string }) {
   await silentlyPaid(code);
@@ -73,7 +73,7 @@ async function livesOf(orderId: string): Promise<number> {
 }
 
 describe('An order for a contribution', () => {
-  it('A contribution order expires with the grace period and is refused in its last minutes', async () => {
+  it('A contribution order expires with the grace period; none is accepted in its last minutes or later', async () => {
     const terms = { on_default: 'exclude' as const, grace_days: 1 };
     const { id, members } = await buildActiveCircle(stack, 2, { round_interval: 'daily', terms });
     const [first, second] = members as [BuiltUser, BuiltUser];
@@ -125,7 +125,7 @@ describe('An order that is open at the end of the grace period', () => {
     expect(await stack.em().execute('select 1 from saving_circle_covers where saving_circle_id = ?', [id])).toEqual([]);
   });
 
-  it('An unpaid order is closed to payments before its member is in default', async () => {
+  it('An unpaid order expires here and at the provider before its member is in default', async () => {
     const { id, first, third, orderId } = await ordered({ on_default: 'exclude' });
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { current_turn: 2 });
@@ -140,7 +140,7 @@ describe('An order that is open at the end of the grace period', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toMatchObject([{ data: { user_id: third.id } }]);
   });
 
-  it('A round waits while the provider does not answer, and nobody is reported in default', async () => {
+  it('A round waits while the provider fails, and nobody is reported in default', async () => {
     const { id, first, code } = await ordered({ on_default: 'exclude' });
     await defaultInSilence({ id, code });
     expect(await findProgress(stack.em(), id)).toMatchObject({
@@ -180,7 +180,7 @@ describe('An open order of a member who has received the pot', () => {
     expect(await eventsOf(stack, 'MEMBER_DEFAULTED', id)).toEqual([]);
   });
 
-  itInFull('An unpaid order is closed to payments before its member is in default and debited', async () => {
+  itInFull('An unpaid order expires before its member is in default and debited', async () => {
     const { id, first, second, orderId } = await received();
     await endInterval(stack, id);
     await circleWhen(stack, first, id, { status: 'completed' });

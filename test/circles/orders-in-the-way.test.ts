@@ -68,7 +68,7 @@ const replace = async (leaving: BuiltUser, heir: BuiltUser, id: string, memberId
 
 describe('An unpaid order for a contribution', () => {
   it.each(casesOf(['by an order of their own', 'from a balance']))(
-    'An unpaid order that someone else created for a member is cancelled when the member pays %s',
+    'An unpaid order that someone else created for a member is cancelled when the member contributes %s',
     async (how) => {
       const { id, first, second, memberIds } = await activeCircle({ terms: { guarantee_percent: 25 } });
       const given = await order(first, id, { on_behalf_of: memberIds[1] });
@@ -110,7 +110,7 @@ describe('An unpaid order for a contribution', () => {
     await whenEnded(first, own);
   });
 
-  it('An order that was already paid when it should be cancelled refunds its payer', async () => {
+  it('An order found to be paid while it is being cancelled is refunded to its payer', async () => {
     const { id, first, second, memberIds } = await activeCircle();
     const given = await order(first, id, { on_behalf_of: memberIds[1] });
     await stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true } });

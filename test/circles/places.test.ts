@@ -100,7 +100,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
   });
 
-  it('An open replacement is shown only to the creator, both members and platform users', async () => {
+  it('An open replacement is shown only to its proposer, both members and platform users', async () => {
     const { id, members, memberIds } = await begun(stack, 3, {});
     const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -131,7 +131,7 @@ describe('A replacement', () => {
     expect((await readCircle(stack, second, id)).replacements).toHaveLength(1);
   });
 
-  it('Proposing a replacement again keeps its consents, and the leaving member thereby consents', async () => {
+  it('Proposing a replacement again keeps its consents; the leaving member consents by proposing it', async () => {
     const { id, members, memberIds } = await begun(stack, 2, {});
     const [creator, second] = members as [BuiltUser, BuiltUser];
     const heir = await buildIndividual(stack);
@@ -148,7 +148,7 @@ describe('A replacement', () => {
 });
 
 describe('A person offered a place', () => {
-  it('Someone offered a place reads a private circle’s terms and turns until the offer is withdrawn', async () => {
+  it('Someone offered a place reads a private circle’s terms and turns until someone else is offered it', async () => {
     const { id, members, memberIds } = await begun(stack, 2, { on_default: 'exclude', guarantee_percent: 10 });
     const [creator, second] = members as [BuiltUser, BuiltUser];
     await stack.owner().execute(`update saving_circles set visibility = 'private' where id = ?`, [id]);
@@ -188,7 +188,7 @@ describe('A standing order', () => {
   const end = (as: BuiltUser, id: string, memberId: string | undefined) =>
     stack.delete(`/v1/saving-circles/${id}/members/${memberId}/standing-order`, undefined, { token: as.token });
 
-  it('A standing order pays each later round once, until it is stopped or the balance is too small', async () => {
+  it('A standing order pays the next round once unless the balance is too small, and can be stopped', async () => {
     const { id, members, memberIds } = await begun(stack, 3, {}, ['1000000', '1000000', '150000']);
     const [first, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
     for (const [index, member] of [second, third].entries()) {

@@ -71,7 +71,7 @@ describe('GET /v1/saving-circles', () => {
     expect(await idsOf(admin)).not.toContain(mine);
     expect(await idsOf(platform)).toEqual(expect.arrayContaining([mine, joined, ofOrganization, hidden, inside, open]));
 
-    // Public circles of the organization.
+    // By organization, outsiders list only its public circles.
     expect(await idsOf(otherAdmin, `&organization_id=${organizationId}`)).toContain(open);
     for (const unseen of [inside, hidden, ofOrganization]) {
       expect(await idsOf(otherAdmin, `&organization_id=${organizationId}`)).not.toContain(unseen);
@@ -163,7 +163,7 @@ describe('GET /v1/saving-circles/:id', () => {
     }
   });
 
-  it('A circle is readable only by its creator, members, admins and those its visibility admits', async () => {
+  it('A circle is readable only by its creator, members, platform users and those its visibility admits', async () => {
     const see = async (as: BuiltUser, id: string) => (await stack.get(`${path}/${id}`, { token: as.token })).status;
     const hidden = (await createCircle(stack, employee)).id;
     await join(employee, hidden, [stranger.accountId]);

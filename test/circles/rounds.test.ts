@@ -165,7 +165,7 @@ describe('Rejected contributions', () => {
 });
 
 describe('A contribution by the gateway', () => {
-  it('A gateway contribution is pending until paid, and the last one of a round pays the pot', async () => {
+  it('A gateway contribution is pending until paid; the round’s last contribution triggers the payout', async () => {
     const { id, members } = await buildActiveCircle(stack, 2, { terms: { guarantee_percent: 25 } });
     const [first, second] = members as [BuiltUser, BuiltUser];
     const { status, body } = await contribute(stack, first, id, { payment_id: bca });
@@ -264,7 +264,7 @@ describe('The pot', () => {
     });
   });
 
-  it('The pot is paid once when the last two contributions commit at the same instant', async () => {
+  it('The pot is paid once when the last two contributions are concurrent', async () => {
     const circles = await Promise.all(Array.from({ length: isFullRun() ? 4 : 2 }, () => buildActiveCircle(stack, 2)));
     await Promise.all(circles.flatMap(({ id, members }) => members.map((member) => contribute(stack, member, id))));
     for (const { id, creator } of circles) {

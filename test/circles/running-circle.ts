@@ -4,7 +4,7 @@ import { type Circle, cancel, contribute, inDefault, type Member, payPot, places
 
 /** A place of a running circle, with its current member. */
 export interface RunningMember extends Member {
-  /** The account of the place's current member, in the model, not in the ledger. */
+  /** The model's name for the account of the place's current member, not a ledger id. */
   account_id: string;
   /** The account whose owner has an unpaid virtual account order for this place. */
   orderedBy: string | null;
@@ -37,7 +37,7 @@ const dueOf = (circle: Running, member: Member): string =>
 const canPay = (circle: Running, account: string, member: Member): boolean =>
   compareMoney(balanceOfAccount(circle, account), dueOf(circle, member)) >= 0;
 
-/** Returns whether a contribution from this account would be accepted; `onTrust` is paid from outside. */
+/** Returns whether a contribution would be accepted; `onTrust` means by gateway order, which needs no balance. */
 export function mayContribute(
   circle: Running,
   member: RunningMember,
@@ -63,7 +63,7 @@ export function pay(
   goOn(circle);
 }
 
-/** Does what the product does by itself as soon as possible: pays the pot, applies a remedy. */
+/** Does what the product does by itself as soon as possible: pays the pot or applies a remedy. */
 function goOn(circle: Running): void {
   if (circle.status !== 'active' || !circle.isOpen) return;
   if (placesOf(circle).every(({ has_paid }) => has_paid)) withMoney(circle, () => payPot(circle));

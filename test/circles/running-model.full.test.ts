@@ -266,7 +266,10 @@ async function live(story: Story): Promise<void> {
   await expectChecksEmpty(stack);
 }
 
-/** Ends the interval and the grace period of the open round, and lets members who can pay do so while it waits. */
+/**
+ * Ends the interval and grace period of the open round; the others then try to pay, and a round that still waits is
+ * cancelled.
+ */
 async function untilDefault(pair: Pair, { graceDays }: Story): Promise<void> {
   const { id, model } = pair;
   const { turn } = model;

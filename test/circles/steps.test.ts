@@ -156,7 +156,7 @@ describe('The start of a circle', () => {
     expect(await statusOf(circleId)).toEqual({ status: 'cancelled', hidden: true });
   });
 
-  itInFull('The sweep reports a circle as failed when Temporal rejects the signal', async () => {
+  itInFull('The sweep reports a circle as failed when its workflow cannot be signalled', async () => {
     const { circleId } = await circleOf(1);
     await stack.owner().execute('delete from sweep_looks');
     const client = new Client({ connection: stack.deps.workflows.client.connection, namespace: 'nowhere' });

@@ -60,7 +60,7 @@ describe('A circle that someone other than its creator has joined', () => {
     expect((await patch(creator, id, { amount, current_turn, terms, start_date: later })).status).toBe(200);
   });
 
-  it('A creator who is the only member can change everything, even after others have left', async () => {
+  it('A creator who is the only member can change amount, turn and start, even after others have left', async () => {
     const [creator, other] = (await people(2)) as [BuiltUser, BuiltUser];
     const id = await opened(stack, creator, {});
     const change = { amount: '50000.0000', current_turn: 2, start_date: earlier };

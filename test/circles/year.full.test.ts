@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** Later than every instant skipped to here, for circles that must wait. */
+/** A start date later than any time that these tests skip to, for circles that they start themselves. */
 const farAway = dayFromToday(1500);
 const bca = 1;
 const dana = 30;
@@ -159,7 +159,7 @@ describe('A circle at its start date', () => {
   }, 60_000);
 });
 
-describe('A gateway contribution that nobody pays', () => {
+describe('A gateway contribution paid late', () => {
   it('A late gateway payment goes to suspense if the member has contributed otherwise', async () => {
     const members = await buildMembers(stack, 2);
     const [creator] = members as [BuiltUser];

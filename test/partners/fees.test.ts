@@ -17,7 +17,7 @@ const money = (max: number) =>
     return `${whole}.${String(fraction).padStart(4, '0')}`;
   });
 const rule = fc.record({ fixed: money(20_000), basis_points: fc.integer({ min: 0, max: 10_000 }) });
-/** A rule that does not take the largest amount entirely: all others are refused. */
+/** Only rules whose fee is below the largest allowed amount, because other rules are refused. */
 const applicable = rule.filter(({ basis_points }) => basis_points <= 9_900);
 const mode = fc.constantFrom('DEDUCTED' as const, 'ADDED' as const);
 

@@ -56,7 +56,7 @@ export class Reader {
 
   constructor(directory: string, env: Record<string, string>) {
     this.directory = directory;
-    // In its own process group: background processes of the document exit with the shell.
+    // In its own process group, so that `close` also kills background processes of the document.
     this.shell = spawn('bash', ['-E', '-o', 'pipefail'], {
       cwd: directory,
       env: { ...process.env, ...env },
@@ -88,7 +88,7 @@ export class Reader {
       withinMs,
     );
     const [printed = '', verdict] = all.split(`\n${end}`);
-    if (verdict?.trim() !== '<>') throw new Error(`${block.under}: ${verdict ?? 'the shell ended'}\n${printed}`);
+    if (verdict?.trim() !== '<>') throw new Error(`${block.under}: ${verdict ?? 'the shell exited'}\n${printed}`);
     return printed;
   }
 

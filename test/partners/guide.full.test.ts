@@ -59,7 +59,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe("The partners' guide", () => {
-  it('The partners’ guide works as served, block after block, with only an API key', async () => {
+  it('The partners’ guide works as served, block after block, with only its keys and secrets', async () => {
     for (const [block] of prints) expect(blocks.filter(({ text }) => block.test(text))).toHaveLength(1);
     for (const block of blocks.filter(({ text }) => missing === null || !/\.venv/.test(text))) {
       const printed = await reader.follow(block);

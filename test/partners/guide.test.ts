@@ -9,7 +9,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 import { wordsOf } from './guide-reader.ts';
 
 let stack: Stack;
-/** The bytes as sent, because `fetch` decompresses them. */
+/** Returns the response's raw bytes, because `fetch` decompresses them. */
 const asSent = (path: string, encoding: string): Promise<{ headers: IncomingHttpHeaders; rawBody: Buffer }> =>
   new Promise((resolve, reject) => {
     get(`${stack.url}${path}`, { headers: { 'accept-encoding': encoding } }, (answer) => {

@@ -96,7 +96,7 @@ describe('Helpful errors', () => {
     );
   });
 
-  it('An error about an uncovered fee states the fee and the minimum amount', async () => {
+  it('The error for an amount below the fee states the fee and the minimum amount', async () => {
     const partner = await buildPayer(stack, { fees });
     const va = { method: 'virtual_account', channel: 'BCA', amount: '3000' };
     expect(messageOf(await partner.post('/payments', va))).toEqual([

@@ -35,7 +35,7 @@ const webhookAbout = async (id: string) => {
 const keysOf = async (sql: string, id: string) =>
   (await stack.owner().execute<{ sealed: string }[]>(sql, [id])).map(({ sealed }) => decodeProtectedHeader(sealed).kid);
 
-/** Each resource with its creation, its list and its detail. */
+/** Each resource: its name, how it is created, and the path of its list. */
 const resources: [string, (body: object, key?: string) => ReturnType<BuiltPartner['post']>, (made: Made) => string][] =
   [
     ['payment', (body, key) => partner.post('/payments', { ...payment, ...body }, key), () => '/payments'],

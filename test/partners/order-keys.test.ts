@@ -155,7 +155,7 @@ describe('Keys of orders', () => {
   });
 });
 
-it('A batch has one encryption key for all payees, unreadable once the key is destroyed', async () => {
+it('A batch has one encryption key for all payees, who are unreadable once it is destroyed', async () => {
   const approve = await buildSecondKey(stack, partner);
   const { id } = await makeBatch(partner, itemsOf(2, to));
   const ids: string[] = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
@@ -349,7 +349,7 @@ describe.each([
 describe('Keys destroyed before a restore of the main database', () => {
   it('A webhook encrypted with a destroyed key is parked unsent and shown without its body', async () => {
     const { delivery } = old;
-    // The main database as it was before; the keys database is unchanged.
+    // Restores the row in the main database; the keys database is unchanged.
     await withoutTriggers(
       stack,
       "update webhook_deliveries set body_sealed = ?, status = 'pending', delivered_at = null, next_attempt_at = now() where id = ?",

@@ -124,6 +124,6 @@ function hideChance() {
   return hide;
 }
 
-/** Timeline items are ordered by time; items of the same time are sorted by text here. */
+/** Sorts a list by its text, because timeline items of the same time may come in any order. */
 const sorted = (list: unknown[]): unknown[] =>
   list.toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));

@@ -1,7 +1,7 @@
 import type { BuiltUser } from '../../support/build.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** A valid body of a cause. */
+/** A valid request body for a cause. */
 export const causeBody = (accountId: string, body: object = {}) => ({
   account_id: accountId,
   name: 'Clean water',

@@ -141,7 +141,7 @@ describe('PATCH /v1/charitable-causes/:id', () => {
     expect(await eventsOf(id)).toEqual(['RESOURCE_CREATED', 'RESOURCE_UPDATED', 'RESOURCE_UPDATED']);
   });
 
-  it('Changing a cause returns 403 to all but its creator and managers, including super admins', async () => {
+  it('Only its creator and managers can change a cause; even super admins get 403', async () => {
     const id = await buildCause(stack, creator);
     for (const user of [stranger, admin, platform, superAdmin]) {
       expect((await change(user, id, { name: 'New' })).status).toBe(403);
@@ -310,8 +310,8 @@ describe('POST /v1/charitable-causes/:id/assign-manager', () => {
   });
 });
 
-describe('Every cause route', () => {
-  it('Every cause route needs a token (401) and its permission (403)', async () => {
+describe('Cause routes', () => {
+  it('Cause routes need a token (401) and their permission (403)', async () => {
     const id = newId();
     const nobody = await buildIndividual(stack, { role: 'organization_admin' });
     await stack.owner().execute('update users set role_id = null where id = ?', [nobody.id]);

@@ -164,7 +164,7 @@ describe('GET /v1/charitable-causes/:id', () => {
     }
   });
 
-  it('A cause that is not active is readable only by its creator, managers, admins and platform users', async () => {
+  it('An inactive cause is readable only by creator, managers, organization admins and platform users', async () => {
     expect((await read(person, made.mine)).status).toBe(200);
     expect((await read(platform, made.mine)).status).toBe(200);
     expect((await read(admin, made.ours)).status).toBe(200);

@@ -41,7 +41,9 @@ const latestOf = async (user: BuiltUser) =>
   (await stack.get('/v1/donations', { token: user.token })).body.data.items[0];
 const openIds = (count: number) => buildOpenDonations(stack, donor, count);
 
-/** Creates a donation of every kind that cannot be allocated, with a part of its error. */
+/**
+ * Creates a specific, a pending and an allocated donation: none can be allocated. Each comes with a part of its error.
+ */
 async function buildBadMembers(): Promise<[id: string, reason: RegExp][]> {
   await give(stack, donor, 5, causeId);
   const specific = (await latestOf(donor)).id;
@@ -229,8 +231,8 @@ describe('Many allocations', () => {
       );
       expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
       const told = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
-      // Requests have no key, so a retry after a 503 may be refused because of the first attempt's effect. An
-      // allocation of exactly its donations to its cause that no other request claims is then its own.
+      // Requests have no key, so a retry after a 503 may be refused because of the first attempt's effect. Then an
+      // allocation of exactly its donations to its cause counts as its own, unless another request claims it.
       const allocationOf = async (index: number) => {
         const [row, ...others] = await stack.em().execute<{ allocation: string | null; whole: boolean }[]>(
           `select d.allocation_batch_id as allocation, d.cause_id = ? and count(*) = ? and (select count(*) from donations o

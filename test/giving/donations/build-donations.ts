@@ -2,7 +2,7 @@ import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { type BuildPlace, type BuiltUser, fund } from '../../support/build.ts';
 import type { Stack } from '../../support/stack.ts';
 
-/** Donates from the donor's balance, to a cause or to the open pool. IDR. */
+/** Donates an amount (IDR) from the donor's balance to a cause, or to the open pool without `causeId`. */
 export const give = (stack: Pick<Stack, 'post'>, donor: BuiltUser, amount: number, causeId?: string) =>
   stack.post(
     '/v1/payments/balance',
@@ -16,10 +16,12 @@ export const give = (stack: Pick<Stack, 'post'>, donor: BuiltUser, amount: numbe
   );
 
 const amountOfEach = 1000;
-/** Payments per transaction; a balance that one transaction changes more often becomes slow to read. */
+/** Payments per statement: the more often one transaction changes a balance, the slower it reads it. */
 const perStatement = 250;
 
-/** Creates open donations of IDR 1,000 each, many concurrently, with the functions that payments call. Returns their ids. */
+/**
+ * Creates open donations of IDR 1,000 each, in batches, with the SQL functions that payments call. Returns their ids.
+ */
 export async function buildOpenDonations(stack: BuildPlace, donor: BuiltUser, count: number): Promise<string[]> {
   await fund(stack, donor.accountId, String(count * amountOfEach));
   const ids: string[] = [];

@@ -10,7 +10,7 @@ interface Place {
   causeId: string;
 }
 
-/** Creates the requests and reads of subscription tests, for the current donor and cause. */
+/** Returns the requests that subscription tests make for the current donor and cause. */
 export function createSubscriber(place: () => Place) {
   const subscribe = (body: object = {}, headers: Record<string, string> = {}, user = place().donor) => {
     const { stack, donor, causeId } = place();

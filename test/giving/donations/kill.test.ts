@@ -71,7 +71,7 @@ const allocation = [
 ];
 const period = ['pay-subscription-period.before', 'pay-subscription-period.paid', 'pay-subscription-period.after'];
 const opened = 'open-subscription.after';
-/** In reverse order, because a request stopped at a late point has passed the earlier ones. */
+/** All points in the full run, the last first, because a request stops at the first armed point that it reaches. */
 const chosen = (points: string[]) => (isFullRun() ? points.toReversed() : points.slice(-1));
 
 describe('A worker killed with -9', () => {

@@ -238,7 +238,7 @@ describe('Refused refunds of donations', () => {
 describe('A decision refund_donation', () => {
   const proposed = (donation_id: string) => propose(stack, operators, { kind: 'refund_donation', donation_id });
 
-  it('A refund_donation decision refunds once two people agree, and the events name them', async () => {
+  it('A refund_donation decision refunds once two people agree, and the event names the approver', async () => {
     const id = await given(400);
     const { status, body } = await proposed(id);
     expect({ status, body }).toMatchObject({

@@ -6,7 +6,7 @@ const days = (start: string, interval: 'weekly' | 'monthly', periods: number[]) 
   periods.map((period) => formatWesternIndonesia(dueAt(noon(start), interval, period)).slice(0, 10));
 
 describe('The n-th period of a subscription', () => {
-  it('The n-th weekly period falls n weeks after the first', () => {
+  it('Weekly period n (the first is 0) falls n weeks after the first', () => {
     expect(days('2026-01-31', 'weekly', [0, 1, 4, 52])).toEqual([
       '2026-01-31',
       '2026-02-07',
@@ -15,7 +15,7 @@ describe('The n-th period of a subscription', () => {
     ]);
   });
 
-  it('The n-th monthly period falls n months after the first, or on the last day of a shorter month', () => {
+  it('Monthly period n falls n months after the first, or on the last day of a shorter month', () => {
     expect(days('2026-01-31', 'monthly', [1, 2, 3, 4, 12, 13])).toEqual([
       '2026-02-28',
       '2026-03-31',
@@ -36,7 +36,7 @@ describe('The n-th period of a subscription', () => {
     );
   });
 
-  it('A period is tried when due and retried a day after each attempt, however late that was', () => {
+  it('A period is first attempted when due, then a day after the previous attempt, even a late one', () => {
     const due = dueAt(noon('2026-01-31'), 'monthly', 1);
     const days = (last: Date) =>
       [1, 2, 3].map((attempt) => formatWesternIndonesia(attemptAt(due, attempt, last)).slice(0, 10));

@@ -144,7 +144,7 @@ describe('Subscriptions under time skipping', () => {
   it('The three attempts stay a day apart after an outage, and each period is paid', async () => {
     const { id } = await begin({ amount: '6000', interval: 'weekly' });
     const startedAt = Number(await stack.time.currentTimeMs()) - 24 * dayMs;
-    // Temporal restarts without the workflow, which is restarted from its row with three periods overdue.
+    // The workflow is lost and restarted from its row with three periods overdue.
     const workflowId = `donation-subscription/${id}`;
     await loseWorkflow(stack.time.client, workflowId);
     await stack

@@ -240,7 +240,7 @@ describe('A period of a subscription', () => {
     await stop(id, { ...donor, token });
   });
 
-  /** Waits until it was postponed within the hour; earlier postponements are a day old. */
+  /** Waits until the subscription was postponed within the last hour; earlier postponements are a day old. */
   const isPostponed = (id: string) =>
     eventually(
       async () => {

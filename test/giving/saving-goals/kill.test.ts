@@ -68,7 +68,7 @@ describe('A goal released while a process is killed', () => {
   }, 90_000);
 
   itInFull(
-    'A payment after a release is credited to the account once, even if the worker is killed',
+    'A payment after a release is credited once to the account that got the savings, despite a kill',
     async () => {
       const { body } = await stack.post(
         '/v1/payments/gateway',

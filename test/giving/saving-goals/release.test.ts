@@ -94,7 +94,7 @@ describe('Releasing a saving goal', () => {
     expect(await moves()).toEqual([]);
   });
 
-  it('An order paid after its goal was released is credited to the account', async () => {
+  it('An order paid after its goal was released is credited to the account that got the savings', async () => {
     const { data } = (await byGateway()).body;
     await release(saver.accountId);
     await stack.sandbox.post('/sandbox/pay', { payment_code: data.payment_code });

@@ -191,7 +191,7 @@ describe('A callback that the database cannot store', () => {
         const { status, headers } = await send(body);
         expect([status, headers.get('retry-after')]).toEqual([503, '2']);
       } finally {
-        // Lock the table and its partitions, yielding to transactions that locked some of them in another order.
+        // Retried, because it locks the table and its partitions and may deadlock with others that lock them.
         await eventually(
           () =>
             stack

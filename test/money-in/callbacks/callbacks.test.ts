@@ -360,11 +360,11 @@ describe('A decision about money in suspense', () => {
     expect(await workflow.result()).toBe('refunded');
   });
 
-  it('A suspense case whose decision was carried out while Temporal was away is closed by the sweep', async () => {
+  it('The sweep closes a suspense case whose decision was carried out while Temporal was unreachable', async () => {
     const receipt = await suspended();
     const handle = stack.deps.workflows.client.workflow.getHandle(`unmatched-receipt/${receipt.id}`);
     const decision = await plantDecision(stack, operators, about(receipt, { action: 'refund' }));
-    const lost = { openUnmatchedReceipt: () => Promise.reject(new Error('away')) };
+    const lost = { openUnmatchedReceipt: () => Promise.reject(new Error('unreachable')) };
     const workflows = Object.assign(Object.create(stack.deps.workflows), lost);
     const decided = await carryOut(stack.em(), { ...stack.deps, workflows }, decision);
     expect(decided).toMatchObject({ status: 'carried_out' });

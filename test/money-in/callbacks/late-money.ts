@@ -48,7 +48,7 @@ const becomes = (stray: Stray, wanted: string) =>
     (state) => state === wanted,
   );
 
-/** Cases of unmatched money, over days, on a stack that the caller starts and stops. */
+/** Declares the tests of late money, which span days, on a stack that the caller starts and stops. */
 export function describeLateMoney(place: () => TimeSkippingStack): void {
   beforeAll(async () => {
     stack = place();

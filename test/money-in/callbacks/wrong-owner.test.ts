@@ -78,7 +78,7 @@ const caseOf = (payment: Payment) =>
 type Table = 'payment_orders' | 'partner_payments';
 type Final = 'PAID' | 'FAILED' | 'EXPIRED';
 
-/** Completes a payment at the provider, with its callback. */
+/** Makes a payment final at the provider, with its callback. */
 async function end(table: Table, instrument: Instrument, status: Final): Promise<void> {
   const { payment_code } = instrument;
   await stack.sandbox.put('/sandbox/faults', {});
@@ -108,7 +108,7 @@ describe('A payment whose callback names another owner', () => {
     ],
     ['an unknown reference and a failed payment', async () => ({ id: randomUUID() }), { event: 'payment.failed' }],
   ];
-  // The test of a case of money that has an owner covers callbacks with an unknown reference.
+  // ‘An unmatched-receipt case closes once …’ below covers an unknown reference.
   const standing = ['a reference that is not an id', 'another open order', 'an unknown reference and a failed payment'];
   it.each(casesOf(ofAnOrder, ([name]) => standing.includes(name)))(
     'An order is settled by its payment even if the callback names %s',
@@ -306,7 +306,7 @@ describe('Settlement of a payment whose money already has a receipt', () => {
     return receiptId;
   }
   const giveBack = async (receiptId: string) => {
-    // Proposed while the provider was silent; that the provider now reports the money changes nothing.
+    // The decision was proposed while the provider was silent; what it reports now changes nothing.
     const evidence = { provider: { says: 'silent' }, books: {} };
     const facts = { kind: 'settle_receipt', receipt_id: receiptId, action: 'refund', evidence };
     const settlement = { decision_id: await plantDecision(stack, await buildOperators(stack), facts) };

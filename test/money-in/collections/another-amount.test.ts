@@ -5,7 +5,7 @@ import { casesOf } from '../../support/full.ts';
 import { type BuiltPartner, buildPartner } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A partner's customer pays a wrong amount: it goes to suspense, and from there where people decide. */
+/** A partner's customer pays a wrong amount: the money goes to suspense, and then where operators decide. */
 let stack: Stack;
 let operators: Operators;
 let partner: BuiltPartner;

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const va = { method: 'virtual_account', channel: 'BNI', amount: '50000' };
 
-/** Returns the answer as bytes. */
+/** Sends this raw body; returns the status, the answer's raw text and `idempotency-replayed`. */
 async function create(raw: string, key: string, url = stack.url, path = '/payments') {
   const answer = await fetch(`${url}/v1/partners${path}`, {
     method: 'POST',

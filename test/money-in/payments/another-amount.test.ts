@@ -4,7 +4,7 @@ import { buildOperators, decide, type Operators } from '../../support/decide.ts'
 import { casesOf } from '../../support/full.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** A payer pays a wrong amount: from the provider to the books, and to where people decide. */
+/** A payer pays a wrong amount: the money goes to suspense, and then where operators decide. */
 let stack: Stack;
 let operators: Operators;
 let payer: BuiltUser;

@@ -237,7 +237,7 @@ describe('The target of a payment', () => {
     expect(answer.body.message).toContain(status);
   });
 
-  it('A product accepts its minimum up to the rest of its target; reaching the target completes it', async () => {
+  it('A product accepts amounts from its minimum to the rest of its target, which completes it', async () => {
     const target = await invest({ target: '5000', minimum: '100' });
     const paying = (amount: number) => pay({ ...bodyOf(target), amount });
     expect((await paying(99.9999)).status).toBe(400);

@@ -14,16 +14,19 @@ export interface Clerk {
   refused: Map<string, number>;
 }
 
-/** Its opening balance, IDR. */
+/** A clerk's opening balance, IDR. */
 const funded = 1_000_000;
 const paid = 500_000;
 
-/** Accounts whose transfers succeed, are refused, fail, are returned, and succeed without an answer. */
+/** Last digits of accounts whose transfers succeed, are refused, fail, are returned, and succeed without an answer. */
 const digits = ['111111', '111111', '121212', '999999', '654321', '900003'];
 
 const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
-/** A partner with its own money and a refundable payment; `act` refunds, then pays out, then does either at random. */
+/**
+ * Creates a partner with its own money and a refundable payment; `act` refunds, then pays out, then does either at
+ * random.
+ */
 export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentId: string; act: () => Promise<void> }> {
   const partner = await buildPayer(place, { available: String(funded) });
   const paymentId = await buildPaid(place, partner, { amount: String(paid) });
@@ -36,7 +39,7 @@ export async function buildClerk(place: PayoutPlace): Promise<Clerk & { paymentI
     }
   };
   const amount = () => String(10_000 + Math.floor(Math.random() * 90_000));
-  /** The first two actions, a refund and a payout, succeed. */
+  /** The actions so far; the first two, a refund and a payout, succeed. */
   let acts = 0;
   const act = async () => {
     acts += 1;
@@ -63,9 +66,7 @@ interface Ended {
   amount: string;
 }
 
-/**
- * Once all requests are final: checks that each answer matches the effect, and that the money is where it should be.
- */
+/** Waits until all payouts are final; checks that each answer matches its effect and that the balances add up. */
 export async function expectClerksEven(place: PayoutPlace, clerks: readonly Clerk[]): Promise<Ended[]> {
   const all: Ended[] = [];
   for (const { partner, made, refused } of clerks) {

@@ -12,7 +12,7 @@ import { buildClerk, expectClerksEven } from './bank-clerks.ts';
 const clients = isFullRun() ? 64 : 4;
 const partners = isFullRun() ? 16 : 3;
 const seconds = isFullRun() ? 30 : 2;
-/** The least requests that each client completes, however busy the machine is. */
+/** The fewest requests that each client completes, however busy the machine is. */
 const leastDeeds = 3;
 const opening = 100_000;
 
@@ -162,7 +162,7 @@ describe('The bank', () => {
     expect(moved.length).toBeGreaterThan(partners);
     const ended = new Set(moved.filter(({ status }) => status === 'succeeded').map(({ kind }) => kind));
     expect([...ended].toSorted()).toEqual(['partner_payout', 'payment_refund']);
-    // Refused for more than a partner has or can still refund, or for a conflict with another refund of its wallet.
+    // Refused because the partner has too little or the payment has less left to refund; 503 and 504 are unknown.
     const whys = new Set(clerks.flatMap(({ refused }) => [...refused.keys()]));
     const may = /^(422 FUNDS_(INSUFFICIENT_BALANCE|REFUND_EXCEEDED)|50[34] .*)$/;
     expect([...whys].filter((why) => !may.test(why))).toEqual([]);

@@ -50,7 +50,7 @@ const stop = (id: string) =>
 const statusOf = async (id: string) =>
   (await stack.em().execute<{ status: string }[]>('select status from payment_orders where id = ?', [id]))[0]?.status;
 
-/** Requests a gateway payment, and returns once the workflow has started, without a worker. */
+/** Requests a gateway payment and returns once its workflow has started; no worker runs yet. */
 async function begin(body: object, user = payer) {
   const key = freshKey();
   const answer = ask(body, key, user);
@@ -79,7 +79,7 @@ describe('An order whose workflow starts late', () => {
     worker = await startWorker({ env: stack.env, logFile: `${testRun().directory}/between-worker.log` });
     for (const { handle } of [forStopped, bySuspended]) await handle.result();
     const { status, body } = await forStopped.answer;
-    // On a slow machine the worker starts after the requests have timed out.
+    // On a slow machine the worker may start only after the requests have timed out.
     expect([
       [400, 'reference_id: the charitable cause is rejected'],
       [503, expect.any(String)],

@@ -40,7 +40,7 @@ interface Rail {
   read(id: string): Promise<HttpAnswer>;
   /** The answer to a cancellation that arrives after the payment. */
   refusal: number;
-  /** What was credited for all paid and applied money, IDR. */
+  /** The gross of all credited payments, IDR. */
   credited(): Promise<number>;
 }
 const gross = 54_000;
@@ -93,7 +93,7 @@ const callBack = ({ id: reference_id }: Opened, { id, payment_method }: Payment)
     },
     { headers: { 'x-callback-token': stack.callbackToken, 'webhook-id': randomUUID() } },
   );
-/** A busy machine may return "pending": then the request is repeated. */
+/** Repeats the request while it returns 503 or 504, as it may on a busy machine. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 
@@ -101,7 +101,7 @@ interface Raced extends Opened {
   answer: HttpAnswer;
   payment: Payment | null;
 }
-/** The races differ; `ends` are their possible outcomes. */
+/** Which of the two comes first; `ends` are the possible outcomes. */
 interface Order {
   race(rail: Rail, opened: Opened, index: number): Promise<Raced>;
   ends: string[];
@@ -124,8 +124,7 @@ const orders: [string, Order][] = [
     'the cancellation first',
     {
       ends: ['EXPIRED', 'PAID'],
-      // The first pays before the cancellation, the last after everything, and each of the others later than the one
-      // before.
+      // Race 0 pays before the cancellation, the last race after its answer, and those between later and later.
       race: async (rail, opened, index) => {
         const early = index === 0 ? await payAtProvider(opened) : null;
         const cancelled = untilTold(() => rail.cancel(opened.id));

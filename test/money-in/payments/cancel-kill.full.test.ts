@@ -22,7 +22,7 @@ afterEach(async () => {
 
 interface Kind {
   table: string;
-  /** Where the worker dies. */
+  /** Failpoints at which the worker dies. */
   opened: string;
   made: string;
   settled: string;
@@ -74,7 +74,7 @@ describe.each(kinds)('A cancellation of %s', (_, kind) => {
       );
     return row;
   };
-  /** The row that `ask` creates, whatever the answer. */
+  /** Sends a request, ignores the answer and returns the id of the row that it creates. */
   async function begin(): Promise<string> {
     const known = await stack.em().execute<{ id: string }[]>(`select id from ${kind.table}`);
     const ids = new Set(known.map(({ id }) => id));
@@ -116,7 +116,7 @@ describe.each(kinds)('A cancellation of %s', (_, kind) => {
       (row) => row?.cancelled_at !== null,
       30_000,
     );
-  /** Checks that its instrument at the provider can no longer be paid. */
+  /** Checks that no instrument of the order can be paid at the provider. */
   async function expectNothingPayable(id: string) {
     const { payments } = (await stack.sandbox.get(`/sandbox/records?reference_id=${id}`)).body;
     for (const payment of payments) expect(payment.status).toBe('EXPIRED');

@@ -62,7 +62,7 @@ const when = (id: string, status: string) =>
     () => statusOf(id),
     (now) => now === status,
   );
-/** A busy machine may return "pending": then the request is repeated. */
+/** Repeats the request while it returns 503 or 504, as it may on a busy machine. */
 const untilTold = (ask: () => Promise<HttpAnswer>) =>
   eventually(ask, ({ status }) => status !== 503 && status !== 504, 120_000);
 const pay = ({ code }: Opened) => stack.sandbox.post('/sandbox/pay', { payment_code: code });
@@ -288,7 +288,7 @@ describe('POST /v1/partners/payments/:id/cancel', () => {
 });
 
 describe('A cancellation while the provider is unreachable', () => {
-  // Shorten the time-out of every waiting request.
+  // Shorten the time-outs of payments and cancellations.
   const { requests } = budgets;
   const { gatewayPayment, cancellation } = requests;
   beforeAll(() => void Object.assign(requests, { gatewayPayment: 5_000, cancellation: 5_000 }));
@@ -310,7 +310,7 @@ describe('A cancellation while the provider is unreachable', () => {
       text: 'The payment becomes final once the provider accepts no more money for it.',
     });
     expect([unmade.code, await statusOf(unmade.id)]).toEqual([null, 'PENDING']);
-    // The provider may have received the request and list it late: until then the outcome is unknown.
+    // Backdates the request: for two minutes the provider might still list what it created.
     const ago = "update payment_orders set instrument_asked_at = now() - interval '3 minutes' where id = ?";
     await stack.owner().execute(ago, [unmade.id]);
     const cancelled = cancelOrder(unmade.id);

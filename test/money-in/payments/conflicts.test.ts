@@ -62,7 +62,7 @@ const met = async (): Promise<number> =>
 const every = Object.entries(conflicts).flatMap(([conflict, code]) =>
   Object.entries(moments).map(([moment, trigger]) => ({ conflict, code, moment, trigger })),
 );
-/** In the shorter run a deadlock at a statement, and a serialization failure at the commit. */
+/** Outside the full run only a deadlock at a statement and a serialization failure at the commit. */
 const chosen = isFullRun() ? every : every.filter(({ code, moment }) => (code === '40P01') === /written/.test(moment));
 
 describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, trigger }) => {
@@ -145,7 +145,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
     async () => {
       const partner = await buildPayer(stack);
       const key = freshKey();
-      // It does not complete before the conflicts at its commit are planted.
+      // This transfer completes only when the test settles it, after it has planted more conflicts.
       const bank_account_number = magicAccount('131313');
       await plant(trigger, code, 2);
       const answer = await eventually(
@@ -170,7 +170,7 @@ describe.each(chosen)('$conflict of a transaction $moment', ({ code, moment, tri
   );
 });
 
-/** In the stack's database, since its creation. */
+/** Returns the number of deadlocks in the stack's database since its creation. */
 const deadlocks = async (): Promise<number> =>
   (
     await stack
@@ -196,8 +196,7 @@ describe('A deadlock of two transactions', () => {
         await first.execute(lockOfPayer, [request.payer.accountId]);
         const asked = askFor(stack, request, key);
         await untilLocked(stack, { text: 'lock_source' });
-        // A transaction that waits this long checks for a deadlock and is aborted: the payment, which waits for a
-        // second.
+        // PostgreSQL aborts whichever transaction checks for the deadlock first: the payment, after a second.
         await other.execute("set local deadlock_timeout = '1min'");
         await other.execute('lock table account_balances in share mode');
         await using held = await holdTable(stack, 'journals');

@@ -65,7 +65,7 @@ describe('A payment order at its deadline', () => {
           .filter((scheduled) => scheduled?.activityType?.name === 'confirmPayment')
           .map((scheduled) => Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString());
         const briefly = asked.filter((input) => input.includes('briefly')).length;
-        // One more if the callback of the expiry arrived before the workflow had completed.
+        // One more query if the callback of the expiry arrived before the workflow had completed.
         const ofEnd = events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length ?? 0;
         return { briefly, whole: asked.length - briefly - ofEnd };
       };
@@ -189,7 +189,7 @@ interface Settling {
   payment_code: string;
 }
 
-/** Both rails, each with an instrument that reports nothing and whose status is read from the database. */
+/** Opens a payment on each rail; returns its id and code. */
 const rails = {
   payment_orders: async (): Promise<Settling> => {
     const { payment_order_id: id, payment_code } = await topUp();
@@ -220,10 +220,10 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
       stack.sandbox.put('/sandbox/faults', { callbacks: { drop: true }, ...(listing && { listing }) });
     afterEach(() => stack.sandbox.put('/sandbox/faults', {}));
 
-    /** Checks, long after the deadline, that it is open, marked for operators, and queried every hour. */
+    /** Checks, long after the deadline, that the payment is open, marked for operators, and still queried. */
     async function expectOpenForOperators(payment: Settling): Promise<void> {
       await stack.time.sleep('26 hours');
-      // Time may have been skipped before the work due in it is done.
+      // Time skipping does not wait for the work that became due.
       const { historyLength } = await eventually(
         () => workflowOf(payment).describe(),
         ({ searchAttributes }) => searchAttributes.PaymentState?.[0] === 'OPERATOR',
@@ -277,7 +277,7 @@ describe.each(casesOf(Object.keys(rails) as (keyof typeof rails)[], (rail) => ra
   },
 );
 
-/** The metric of payments that are settling for longer than the limit. */
+/** Returns the metric of payments that have been settling too long, after backdating all by ten minutes. */
 async function settlingPayments(): Promise<number> {
   await stack.owner().execute("update payment_orders set settling_since = settling_since - interval '10 minutes'");
   await stack.owner().execute("update partner_payments set settling_since = settling_since - interval '10 minutes'");

@@ -333,7 +333,7 @@ const workflowOf = ({ table }: Rail, id: string) => {
   return stack.deps.workflows.client.workflow.getHandle(idOf(id));
 };
 
-/** The task queue of each activity that its workflow has run on one. */
+/** Returns the task queues of the workflow's activities, local activities excepted. */
 async function queuesOf(rail: Rail, id: string): Promise<string[]> {
   const { events } = await workflowOf(rail, id).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: step }) => step?.taskQueue?.name ?? []);

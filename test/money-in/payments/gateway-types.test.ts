@@ -80,7 +80,7 @@ const types: [
   ['takaful_tabaru_contribution', 'donation', 'topup_product', () => product('takaful_tabaru')],
 ];
 
-/** Outside the full run: one reference type each of three ledger types. */
+/** Outside the full run, one reference type for each of three ledger types. */
 const shown = ['charitable_cause_open_donate', 'saving_goal_contribution', 'investment'];
 
 describe('A payment by gateway', () => {

@@ -8,7 +8,7 @@ import { buildActiveCause } from '../../support/build-targets.ts';
 import { readLockWaits, untilLocked } from '../../support/lock-waits.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
-/** More payments waiting for one lock than the process has database connections. */
+/** More payments wait for one lock than the process has database connections. */
 let stack: Stack;
 let other: BuiltUser;
 const crowd = 20;

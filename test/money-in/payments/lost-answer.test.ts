@@ -43,7 +43,7 @@ const toPocket = async (payer: BuiltUser) => {
   const transfer = { destination_account_id: body.data.id, amount: '100' };
   return () => stack.post(`/v1/accounts/${payer.accountId}/transfers`, transfer, { token: payer.token });
 };
-/** Forces a new connection: only those receive the text of a prepared statement. The API may first use cut ones. */
+/** Forces new connections: only they receive the text of a prepared statement. The API may try cut ones first. */
 async function reconnect({ token }: BuiltUser): Promise<void> {
   stack.lines.api.database.cut();
   await eventually(
@@ -51,7 +51,7 @@ async function reconnect({ token }: BuiltUser): Promise<void> {
     ({ status }) => status === 200,
   );
 }
-/** Cuts the first payment's connection once its statement was sent: no client learns that it was committed. */
+/** Cuts the first payment's connection once its statement was sent, so the API cannot tell whether it committed. */
 async function loseOneAnswer(payer: BuiltUser, { text = 'pay_from_balance', awayMs = 0 } = {}): Promise<void> {
   await reconnect(payer);
   stack.lines.api.database.set({ kind: 'cut-after', text, once: true, awayMs });
@@ -158,7 +158,7 @@ async function stall(...asked: [BalanceRequest, key?: string][]): Promise<HttpAn
   return answers;
 }
 
-/** The id that a payment would have, by the answer. */
+/** Returns the id that the error message names. */
 const idIn = ({ body }: HttpAnswer): string =>
   /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(body.message)?.[0] ?? '';
 

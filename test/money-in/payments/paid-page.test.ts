@@ -56,7 +56,7 @@ async function read(page: Page) {
     text: (await page.locator('main > *').allTextContents()).join(' '),
   };
 }
-/** Saved on request, for inspection. */
+/** Saves a screenshot if AMANAH_PICTURES names a directory. */
 async function keepPicture(page: Page, name: string): Promise<void> {
   const directory = process.env.AMANAH_PICTURES;
   if (!directory) return;

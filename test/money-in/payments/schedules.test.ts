@@ -44,7 +44,7 @@ describe('The schedules', () => {
     }
   }, 60_000);
 
-  it('The histories of sweeps are deleted after a day, those of nightly runs are not', async () => {
+  it('Histories of sweeps are deleted after a day; those of nightly runs are kept', async () => {
     const { client, taskQueue } = stack.deps.workflows;
     const completed = async (type: string) => {
       const query = `TaskQueue = '${taskQueue}' and WorkflowType = '${type}' and ExecutionStatus = 'Completed'`;

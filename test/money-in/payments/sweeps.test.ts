@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** An order past its deadline whose workflow is lost. */
+/** Creates an order past its deadline whose workflow is lost; returns its id. */
 async function loseOverdueOrder(): Promise<string> {
   const body = { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: 1, amount: 50_000 };
   const answer = await stack.post('/v1/payments/gateway', body, { token: payer.token });
@@ -128,7 +128,7 @@ describe('A sweep', () => {
     await orderWhen(bad, 'EXPIRED');
   });
 
-  // More than one claim takes, and at most as many as are queried before the first may be queried again.
+  // More than one claim takes, but few enough to be tried before the first is due again.
   const stuckCallbacks = isFullRun() ? 500 : 150;
   it(`${stuckCallbacks} undeliverable callbacks never delay the one behind them`, async () => {
     const [stuck, good] = [await loseOverdueOrder(), await loseOverdueOrder()];
@@ -159,7 +159,7 @@ describe('A sweep', () => {
       );
     for (let round = 0; round < 3; round += 1) await redeliver();
     expect(hinted).toEqual([good]);
-    // The callbacks in front of it are not queried again and again.
+    // The callbacks in front of it are tried once each.
     expect(failed).toEqual(Array(stuckCallbacks).fill('callback'));
     await stack.owner().execute('update gateway_callbacks set delivered_at = now() where reference = ?', [stuck]);
   });

@@ -56,7 +56,7 @@ async function whileHeld<T>(lock: string, work: () => Promise<T>): Promise<T> {
 /** Blocks journals: two statements wait for the lock, and later payments queue behind them. */
 const holdJournals = 'lock table journal_keys in share row exclusive mode';
 
-/** How many statements have paid, by the database's count of each statement's writes. */
+/** Counts the database transactions that made these payments. */
 const statementsOf = async (transactionIds: string[]): Promise<number> => {
   const [row] = await stack
     .em()
@@ -78,7 +78,7 @@ async function gathered(first: [Asked, Asked], others: Asked[]) {
       await untilLocked(stack, { text: 'pay_from_balance', count: index + 1 });
     }
     for (const asked of others) sent.push(pay(asked));
-    // They are looked up and queued, which cannot be seen from outside the process.
+    // Give the API time to look them up and queue them, which cannot be seen from outside the process.
     await stack.get('/v1/auth/me', { token: payerAt(0).token });
     await stack.get('/v1/transactions', { token: payerAt(0).token });
   });

@@ -13,7 +13,7 @@ const count = isFullRun() ? 100 : 8;
 const collections = 8;
 const amount = 10_000;
 
-/** The provider's answers to the requests of each kind. */
+/** How often the provider gave each answer, by kind of request. */
 const faultsMet = { payments: new Map<number, number>(), payouts: new Map<number, number>() };
 /** A request left unanswered. */
 const nothing = 0;
@@ -68,7 +68,7 @@ beforeEach(async () => {
   partner = await buildPayer(stack, { available: '100000000' });
 });
 
-/** Created or in progress: a partner that waits too long for an instrument gets the URL to poll. */
+/** Returns the id of what was created or is in progress: a 504 names the partner's payment. */
 const idIn = ({ body }: HttpAnswer): string | undefined =>
   body.data?.payment_order_id ?? body.data?.id ?? body.error?.details?.payment_id;
 
@@ -127,9 +127,8 @@ const endTopUp = (id: string) =>
 const endCollection = (id: string) => payWhenAsked(() => partner.get(`/payments/${id}`), 'succeeded');
 
 /**
- * A transfer that the provider does not have is requested again at growing intervals. Each attempt is backdated once,
- * because one that is a day old is not repeated. Before that, two minutes must pass, with a query about every half
- * minute.
+ * Waits until a payout succeeds. Backdates each attempt that the provider does not list by 15 minutes, once, so that it
+ * is soon repeated; one that is a day old never is.
  */
 async function endPayout(id: string): Promise<void> {
   let aged = 0;
@@ -151,7 +150,7 @@ async function endPayout(id: string): Promise<void> {
   );
 }
 
-/** Neither answer proves that nothing was done: the first request may have been executed. */
+/** In each case some answer leaves unknown whether the request was executed. */
 const troubles: [string, object, met: number[]][] = [
   [
     'a third of all requests with 500, another third with 429',
@@ -174,7 +173,7 @@ describe.each(isFullRun() ? troubles : troubles.slice(0, 1))('While the provider
       insistAll(payOut),
     ]);
     await stack.sandbox.put('/sandbox/faults', {});
-    // Payments and payouts each met every fault.
+    // Payments and payouts each met a fault, and every fault was met.
     const kinds = Object.values(faultsMet);
     expect(kinds.map((met) => wanted.some((status) => met.has(status)))).toEqual([true, true]);
     expect(wanted.filter((status) => kinds.some((met) => met.has(status)))).toEqual(wanted);

@@ -150,7 +150,7 @@ const permit = (role: string, permitted: boolean) =>
       [role],
     );
 
-/** Runs `during` while a transaction holds a lock, until it answers. */
+/** Runs `during` while a transaction holds a lock; releases the lock when it resolves. */
 function whileHeld<T>(lock: string, params: unknown[], during: () => Promise<T>): Promise<T> {
   return stack.owner().transactional(async (tx) => {
     await tx.execute(lock, params);

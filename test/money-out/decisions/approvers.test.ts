@@ -5,7 +5,7 @@ import { approve, evidenceNote, secureSession } from '../../support/decide.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
-/** Created at the command line, like all first super admins. */
+/** Three approvers, as the command line creates them. */
 let first: BuiltUser;
 let second: BuiltUser;
 let third: BuiltUser;

@@ -439,7 +439,7 @@ describe('An approved decision', () => {
     const evidence = { provider: { says: 'not known' }, books: {} };
     const id = await plantDecision(stack, operators, { ...failing(payoutId), evidence });
     await sweep();
-    // It may be in flight, so it is checked a minute later.
+    // The approval may still be in flight, so the sweep waits for a minute.
     expect(await read(id)).toMatchObject({ status: 'pending', approved_by: operators.approver.id });
     await withoutTriggers(stack, "update decisions set approved_at = now() - interval '2 minutes' where id = ?", [id]);
     await Promise.all([sweep(), sweep()]);
@@ -477,12 +477,12 @@ describe('An approved decision', () => {
 
   it('An approved decision is executed while Temporal is unavailable', async () => {
     const id = await plantDecision(stack, operators, { ...failing(await unknownPayout()) });
-    const away = async () => refuse('SERVICE_UNAVAILABLE', 'Temporal is away');
+    const away = async () => refuse('SERVICE_UNAVAILABLE', 'Temporarily unavailable');
     const workflows = { ...stack.deps.workflows, hintPayout: away };
     expect(await carryOut(stack.em(), { ...stack.deps, workflows }, id)).toMatchObject({ status: 'carried_out' });
   });
 
-  it('A decision books a movement that the platform made at the provider once per reference', async () => {
+  it('A movement of the platform at the provider is booked once per reference', async () => {
     const movement = { kind: 'book_external', amount: '5000.0001', reference: `top-up ${randomUUID()}` };
     const twin = await proposed(movement);
     const booked = await decide(stack, operators, movement);

@@ -101,7 +101,7 @@ describe('A decision that expires during its approval', () => {
   it('A decision that expires during its approval lapses without a server error', async () => {
     const id = await proposed();
     const owner = stack.owner();
-    // Simulates a slow machine between the check and the row.
+    // Simulates a slow machine between the check and the write.
     await owner.execute(`create function wait_a_while() returns trigger language plpgsql as $$
       begin perform pg_sleep(1.5); return new; end $$`);
     await owner.execute(`create trigger a_slow_machine before update of approved_by on decisions for each row

@@ -64,7 +64,7 @@ export const batchWhen = (partner: BuiltPartner, id: string, status: string, wit
     withinMs,
   );
 
-/** How often each transfer was requested, by reference. */
+/** Returns how many transfers the provider has under each of these references. */
 export async function transfersOfItems(stack: PayoutPlace, ids: readonly string[]): Promise<number[]> {
   const answers = await Promise.all(ids.map((id) => stack.sandbox.get(`/sandbox/records?reference_id=${id}`)));
   return answers.map(({ body }) => body.transfers.length);

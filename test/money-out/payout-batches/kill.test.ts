@@ -23,7 +23,7 @@ it('A batch sends each payout once even if its worker is killed with -9 while st
       expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject({ status: 200 }),
     );
   }
-  // None dies between attempt and request: a payout killed there would wait for two minutes.
+  // Wait for the first success: a payout killed between attempt and request would wait for two minutes.
   await eventually(
     async () => (await itemsOfBatch(partner, batches[0]?.id ?? '')).filter(hasSucceeded),
     ({ length }) => length === 1,

@@ -158,7 +158,7 @@ it('A batch is reserved whole or not at all, within every limit and the balance'
   expect(wrong).toEqual([]);
   expect((await partner.get('/payouts')).body.data.total).toBe(0);
   expect(await readBalance(partner)).toMatchObject({ available: '70000.0000', pending: '0.0000' });
-  // A refused batch may be approved once it is within the limits.
+  // A batch that was refused may be approved later.
   await partner.administer('patch', '', { payouts_enabled: false });
   const { id } = await makeBatch(partner, itemsOf(3));
   expect(await approve(`/payout-batches/${id}/approve`)).toMatchObject(refusal(422, 'FUNDS_PAYOUT_SUSPENDED'));

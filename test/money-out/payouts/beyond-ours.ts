@@ -64,7 +64,7 @@ const ownMoney = async () => {
   return Number(row?.own);
 };
 
-/** Money in another amount than the partner asked for: it waits in suspense. Returns its receipt. */
+/** Pays a partner's payment with a wrong amount; returns the id of the suspended receipt. */
 export async function buildSuspended(place: Stack, payee: BuiltPartner, amount: number): Promise<string> {
   const body = { method: 'virtual_account', channel: 'BCA', amount: '250000' };
   const { id, payment_code } = (await payee.post('/payments', body, freshKey())).body.data;
@@ -72,7 +72,7 @@ export async function buildSuspended(place: Stack, payee: BuiltPartner, amount: 
   return suspendedUnder(place, id);
 }
 
-/** Money in suspense, the proposal that it was refunded, and the transfer that refunded it. */
+/** Creates money in suspense and a transfer that refunded it; returns the proposal to record that refund. */
 async function buildRefund() {
   const receipt_id = await buildSuspended(stack, partner, 100_000);
   const reference = `refund-${randomUUID()}`;
@@ -85,7 +85,7 @@ async function buildRefund() {
   return { refund: { kind: 'settle_receipt', action: 'refund', receipt_id }, reference, transfer };
 }
 
-/** On a stack that the caller starts and stops, without differences on its days. */
+/** Declares these tests on a stack that the caller starts and stops and that has no differences yet. */
 export function describeBeyondOurs(place: () => Stack): void {
   beforeAll(async () => {
     stack = place();
@@ -184,7 +184,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     const other = { ...refund, receipt_id: await buildSuspended(stack, partner, 99_000), provider_reference: transfer };
     expect((await propose(stack, operators, other)).status).toBe(400);
 
-    // Of two decisions that name it, one books it.
+    // Of two decisions that name the transfer, one books it.
     const booking = await propose(stack, operators, { kind: 'book_transfer', provider_reference: reference });
     expect(booking.status).toBe(201);
     const [loss, decided] = [
@@ -209,7 +209,7 @@ export function describeBeyondOurs(place: () => Stack): void {
     const approved = await approve(stack, operators, proposed.body.data.id);
     expect(approved.body.data).toMatchObject({ status: 'refused', reason: expect.stringContaining('not booked') });
 
-    // Refunded without naming a transfer: the evidence of a booking in the same amount says so.
+    // This refund names no transfer; the evidence of a later booking of the same amount lists it.
     expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });
     const later = await transferElsewhere(stack, `later-${randomUUID()}`, '111111');
     await differenceWhen(later);

@@ -92,7 +92,7 @@ async function buildEnded(payer: BuiltPartner): Promise<{ id: string; transfer: 
   expect(decided).toMatchObject({ status: 'carried_out' });
   return { id, transfer: await transferOf(id) };
 }
-/** A second transfer under a payout's reference, once it has succeeded. */
+/** Makes a second transfer under a payout's reference; returns its id once it has succeeded. */
 async function transferTwice(id: string, amount = 97_500): Promise<string> {
   const second = await transferElsewhere(stack, id, '111111', amount);
   await eventually(
@@ -231,13 +231,13 @@ it('Booking a second transfer does not deadlock with a query of its payout', asy
   let approving: Promise<Response> | undefined;
   await stack.owner().transactional(async (asking) => {
     await asking.execute('select from payouts where id = ? for update', [id]);
-    // Sent once: a deadlock is a 503, after which a client retries.
+    // Sent without a client's retries, which would hide the 503 of a deadlock.
     approving = fetch(`${stack.url}/v1/decisions/${proposed.body.data.id}/approve`, {
       method: 'POST',
       headers: { authorization: `Bearer ${operators.approver.token}` },
     });
     await untilLocked(stack, { text: 'book_transfer' });
-    // The provider still has it.
+    // What a query does if the provider still lists the transfer.
     await asking.execute('update reconciliations set met_at = now() where subject = ?', [second]);
   });
   expect((await approving)?.status).toBe(200);

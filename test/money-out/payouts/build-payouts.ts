@@ -11,7 +11,7 @@ import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { type BuiltPartner, buildPartner, freshKey, type PartnerOptions } from '../../support/partner.ts';
 import { eventually, type Stack } from '../../support/stack.ts';
 
-/** Where payouts are created: any stack with a sandbox. */
+/** A stack in which payouts are created; it has a sandbox. */
 export type PayoutPlace = BuildPlace & Http & { sandbox: Http };
 
 export const generous = { max_payout_amount: '100000000', max_daily_amount: '1000000000', max_hourly_count: 10_000 };
@@ -29,7 +29,7 @@ export async function buildPayer(
 /** An account number at BRI (13 to 17 digits) that ends with the sandbox's magic digits. */
 export const magicAccount = (lastDigits: string): string => `00100012${lastDigits}`;
 
-/** A payout of IDR 100,000 to an account that accepts it, by default. */
+/** The body of a payout, by default of IDR 100,000 to an account that accepts it. */
 export const payoutBody = (changes: object = {}) => ({
   amount: '100000',
   bank_code: 'BRI',
@@ -77,7 +77,8 @@ export async function setFaults(stack: PayoutPlace, faults: object): Promise<voi
 }
 
 /**
- * Backdates a payout's attempts and the provider's statuses by a number of minutes, as the database's clock is real.
+ * Backdates a payout's attempts and the provider's statuses by a number of minutes, because the database's clock cannot
+ * be moved.
  */
 export const ageAttempts = (stack: Pick<PayoutPlace, 'owner'>, payoutId: string, minutes: number) =>
   stack.owner().execute(
@@ -112,8 +113,8 @@ export async function buildUnknownPayout(
 }
 
 /**
- * Creates this many unknown payouts concurrently, because each mostly waits. Each call of the result returns the next, and
- * creates another if none is left.
+ * Creates this many unknown payouts concurrently, because each mostly waits. Each call of the result returns the next,
+ * and creates another if none is left.
  */
 export async function buildUnknownPayouts(
   stack: PayoutPlace & Pick<Stack, 'em'>,

@@ -23,14 +23,14 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const note = 'ticket 4711';
-/** A payout whose transfer the provider holds, as the API found it at that time. */
+/** A payout whose transfer the provider accepted two minutes ago. */
 async function heldPayout(): Promise<string> {
   const id = await reserve(stack, partner, '131313');
   expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   await ageAttempts(stack, id, 2);
   return id;
 }
-/** The provider completes it, is queried, and stops answering before the status has any effect. */
+/** Settles the payout at the provider, queries it, and makes the provider fail before the status has any effect. */
 async function endThenFallSilent(id: string, how: 'SUCCEEDED' | 'FAILED' | 'REVERSED') {
   await settleAtProvider(stack, id, how);
   await steps.ask(id);
@@ -229,7 +229,7 @@ describe('A contradiction reported after the last check', () => {
     expect(await stuck()).toContain(id);
     expect((await explain(await difference(id, 'failed'))).body.data).toMatchObject({ status: 'carried_out' });
     expect(await stuck()).not.toContain(id);
-    // The same status is not reported again; after another status it is.
+    // A repeated status is not reported again, but one that follows another status is.
     for (let look = 0; look < 2; look += 1) await steps.ask(id);
     expect(await stuck()).not.toContain(id);
     expect(await contradictionsOf(id)).toBe(1);

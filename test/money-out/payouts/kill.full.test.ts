@@ -74,8 +74,8 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
   const [taken, never] = await Promise.all([takenId, neverId ?? payWithPatience(partner, '900004')]);
   await settled(partner, taken);
   if ((await transfersOf(stack, taken)).length === 0) {
-    // Killed between attempt and request: its outcome stays unknown until the provider, two minutes later, does not
-    // have it.
+    // Its worker died between attempt and request: the outcome is unknown until the provider, two minutes later, still
+    // lacks it.
     expect(await readPayout(partner, taken)).toMatchObject({ status: 'pending' });
     await ageAttempts(stack, taken, 2);
   }
@@ -88,13 +88,12 @@ async function expectOnce({ partner, taken: takenId, never: neverId }: Pair): Pr
 }
 
 /** In the shorter run `withdrawals/kill` covers each failpoint. */
-describe('Payouts without an answer whose worker is killed with -9, two at each failpoint', () => {
+describe('Payouts without an answer whose worker is killed with -9 at each failpoint', () => {
   it.each(faults)(
     'Unanswered payouts whose worker is killed with -9 take the provider’s outcome, callbacks %s',
     async (fault) => {
       await setFaults(stack, callbackFaults[fault]);
-      // For one of the faults either payout may wait there, for the other two only the one whose outcome can be
-      // determined.
+      // With shuffled callbacks either payout may be held at the failpoint, otherwise only the first is started there.
       const isEither = fault === 'shuffled';
       const pairs: Pair[] = [];
       for (const failpoint of failpoints.toReversed()) {

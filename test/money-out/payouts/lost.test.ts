@@ -29,7 +29,7 @@ it('A payout whose workflow is lost succeeds when the provider’s callback arri
     ([row]) => row?.word === 'accepted',
   );
   await loseWorkflow(stack.deps.workflows.client, `partner-payout/${id}`);
-  // At this age it is queried once an hour.
+  // A payout this old is queried once an hour.
   await withoutTriggers(stack, "update payouts set created_at = now() - interval '12 hours' where id = ?", [id]);
   await recountTallies(stack);
   await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -66,7 +66,7 @@ describe('A payout whose workflow is reset to its first task', () => {
         requestId: crypto.randomUUID(),
         workflowTaskFinishEventId: first?.eventId ?? null,
       });
-      // It has replayed completely once it is final or waits for the next query.
+      // The new run has replayed completely once it completes or waits for its next query.
       await eventually(
         async () => (await client.workflow.getHandle(handle.workflowId, again.runId).fetchHistory()).events ?? [],
         (events) =>

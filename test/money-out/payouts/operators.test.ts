@@ -68,9 +68,7 @@ const refusalOf = async (settling: Promise<unknown>): Promise<string> => {
 };
 const eventsOf = async (payoutId: string, event: string) =>
   (await stack.get(`/v1/events?event=${event}&resource_id=${payoutId}`, { token: operator.token })).body.data.items;
-/**
- * Waits until operators see it because the provider does not have it; then makes it old enough to be settled by hand.
- */
+/** Waits until the payout is listed as stuck, then backdates its attempts so that it can be settled by hand. */
 async function whenUnknown(id: string): Promise<void> {
   await eventually(
     () => stuck(),
@@ -131,7 +129,7 @@ describe('Settlements sent to the workflow', () => {
       () => transfersOf(stack, id),
       (transfers) => transfers.length === 1,
     );
-    // The provider completes it without a callback.
+    // The transfer fails at the provider without a callback.
     await setFaults(stack, { callbacks: { drop: true } });
     await settleAtProvider(stack, id, 'FAILED');
     expect(await settle(id, { outcome: 'failed', note })).toBe('failed');

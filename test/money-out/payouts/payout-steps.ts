@@ -27,7 +27,7 @@ export function openSteps(stack: Stack) {
     asked.add(reference);
     return /90000[34]$/.test(accountNumber) || (isFirst && accountNumber.endsWith('900005'));
   }
-  /** A proxy to the sandbox that counts the requested transfers. */
+  /** Opens a gateway to the sandbox that counts its POST requests. */
   function openGateway(budget?: CallBudget): Gateway & { requests: number } {
     const open = (timeoutMs: number) =>
       createXenditGateway({

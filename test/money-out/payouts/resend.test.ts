@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 afterEach(() => setFaults(stack, {}));
 
 const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
-/** Executes a decision of two people; returns its status. */
+/** Executes a decision of two people that the payout failed; returns the status of both. */
 async function settleAsFailed(id: string) {
   const facts = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
   const decisionId = await plantDecision(stack, operators, facts);
@@ -62,7 +62,7 @@ describe('Retried payout requests', () => {
     await ageAttempts(stack, id, 1);
     expect(await steps.ask(id)).toEqual(mayNot);
     expect(await steps.send(id)).toEqual(mayNot);
-    // Old enough, but the answer came too early: the provider is queried again.
+    // The attempt is old enough, but the last answer came too early, so the provider is only queried again.
     await ageAttempts(stack, id, 1);
     const early = steps.openGateway();
     expect(await steps.send(id, { gateway: early })).toEqual(repeat);
@@ -231,7 +231,7 @@ describe('Retried payout requests', () => {
 });
 
 describe('A worker paused between storing its attempt and the request', () => {
-  /** Holds its request just before it would be stored. */
+  /** Starts sending, and holds the request after its attempt is stored and before it is sent. */
   async function stopped(id: string) {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -271,7 +271,7 @@ describe('A worker paused between storing its attempt and the request', () => {
     goOn();
     expect(await sent).toEqual({ said: 'unsent' });
     expect(gateway.requests).toBe(0);
-    // Nothing was sent before: it is sent as if for the first time.
+    // Nothing was sent before, so this is the first request.
     expect(await steps.send(id)).toMatchObject({ said: 'accepted' });
   });
 
@@ -409,7 +409,7 @@ describe('A payout whose attempt a restore has lost', () => {
 });
 
 describe('The first request, while the call quota is low', () => {
-  /** Its calls, on a budget that allows a query and its follow-up. */
+  /** A payout and a gateway whose budget makes status queries wait for `question` ms; `taken` records its calls. */
   async function build(question: 0 | 60_000) {
     const id = await to('111111');
     const taken: boolean[] = [];

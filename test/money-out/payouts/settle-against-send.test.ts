@@ -52,7 +52,7 @@ const settle = ({ id, decisionId }: Contested) => {
 const stateOf = async (decisionId: string) =>
   (await stack.em().execute<[{ status: string }]>('select status from decisions where id = ?', [decisionId]))[0].status;
 
-/** The outcome once the transfer has been queried: at the bank, in the books, and as returned to people. */
+/** Returns the outcome once the payout is final: at the bank, in the books, and of the decision. */
 async function outcomeOf({ id, decisionId }: Contested): Promise<{ sent: boolean; status: string; decision: string }> {
   await eventually(
     () => steps.askAndResolve(id),
@@ -66,7 +66,7 @@ async function outcomeOf({ id, decisionId }: Contested): Promise<{ sent: boolean
 const asSent = { sent: true, status: 'succeeded' };
 const asSettled = { sent: false, status: 'failed', decision: 'carried_out' };
 
-/** Both wait for the payout's row, in this order. */
+/** Starts the deeds so that they wait for the payout's row in this order. */
 async function inTurn(payout: Contested, deeds: ((payout: Contested) => Promise<unknown>)[]): Promise<void> {
   const under: Promise<unknown>[] = [];
   await stack.owner().transactional(async (tx) => {
@@ -118,7 +118,7 @@ describe('A payout settled by operators while its request is retried', () => {
       for (const payout of payouts) {
         const outcome = await outcomeOf(payout);
         if (outcome.sent) sent += 1;
-        // A decision approved after the bank's final status has lapsed.
+        // The decision lapses if the bank's final status comes first.
         const decision = expect.stringMatching(/^(refused|lapsed)$/);
         expect(outcome).toEqual(outcome.sent ? { ...asSent, decision } : asSettled);
       }

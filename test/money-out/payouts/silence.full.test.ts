@@ -82,7 +82,7 @@ describe('A payout without a callback', () => {
     expect(status.name).toBe('RUNNING');
     expect(historyLength).toBeLessThan(2_000);
 
-    // Then two operators settle it; the database's clock has not moved.
+    // Two operators settle it; its attempts are backdated, because time skipping does not move the database's clock.
     await ageAttempts(stack, id, 2);
     const operators = await buildOperators(stack);
     expect(await detailsOf(id)).toContain(`/operations/payouts/${id}`);

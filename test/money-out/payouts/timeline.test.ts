@@ -32,7 +32,7 @@ const to = (lastDigits: string) => reserve(stack, partner, lastDigits);
 const timelineOf = async (id: string): Promise<Timeline> => (await partner.get(`/payouts/${id}/timeline`)).body.data;
 const textsOf = async (id: string) => (await timelineOf(id)).items.map(({ text }) => text);
 const nextOf = async (id: string) => (await timelineOf(id)).next;
-/** ISO 8601: a number of milliseconds after a time in a payout's rows. */
+/** Returns the ISO 8601 time this many milliseconds after a time in the payout's rows. */
 const instantOf = async (column: string, id: string, afterMs: number): Promise<string> => {
   const rows = await stack.em().execute<Record<string, string>[]>(`select ${column} = ?`, [id]);
   const [instant = ''] = Object.values(rows[0] ?? {});

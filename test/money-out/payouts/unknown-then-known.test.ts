@@ -60,7 +60,7 @@ it('Payouts, withdrawals and refunds with unknown outcomes take the outcome repo
     (unknown) => unknown.length === ids.length,
     120_000,
   );
-  // Until then operators see each of them, its money is reserved, and none is final.
+  // Operators see each of them, and none is final.
   expect((await stuck()).filter((id) => ids.includes(id)).toSorted()).toEqual(ids.toSorted());
   expect(new Set((await rowsOf(ids)).map(({ status }) => status))).toEqual(new Set(['pending']));
   for (const { kind, outcome, id } of made) {

@@ -94,7 +94,7 @@ describe.each(casesOf(windows))('At the end of the window of %s', (_, window, bu
     expect([...statuses].filter((status) => ![200, 201, 400, 422].includes(status))).toEqual([]);
     expect(made).toBe(slots);
     expect(isMade(await limited.ask())).toBe(false);
-    // No window that ends with a payout contains more than its limit. Times are stored by the millisecond.
+    // No window that ends with a payout contains more than its limit. Times have millisecond precision.
     const crowded = await stack.em().execute<object[]>(
       `select one.id, count(*)::int as within from payouts one
          join payouts other on other.created_at between one.created_at - ?::interval + interval '1 millisecond' and one.created_at

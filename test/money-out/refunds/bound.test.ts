@@ -19,14 +19,14 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 beforeEach(async () => {
-  // A refund inserted for one test stays pending.
+  // Each test has its own partner, because the refund that one of them writes stays pending.
   partner = await buildPartner(stack);
   paymentId = await buildPaid(stack, partner, { amount: '100000' });
 });
 
 const unproven = { code: 'AM010' };
 
-/** Writes a refund of IDR 60,000 of the payment's 100,000 without the partner's lock, which no use case does. */
+/** Writes a refund of IDR 60,000 of the payment's 100,000 without locking the partner, unlike every use case. */
 async function write(tx: EntityManager): Promise<Payout> {
   const id = newId();
   const { availableAccountId, reservedAccountId, at } = await readPayoutHeadroom(tx, partner.id);

@@ -3,7 +3,7 @@ import type { BuiltPartner } from '../../support/partner.ts';
 import { eventually } from '../../support/stack.ts';
 import { magicAccount, type PayoutPlace } from '../payouts/build-payouts.ts';
 
-/** A paid payment of this partner, IDR 2,000,000 by DANA by default; returns its id. */
+/** Creates a paid payment of this partner (by default IDR 2,000,000 with DANA); returns its id. */
 export async function buildPaid(
   stack: Pick<PayoutPlace, 'sandbox'>,
   partner: BuiltPartner,
@@ -42,7 +42,7 @@ export const askRefund = (
   key?: string,
 ): Promise<HttpAnswer> => partner.post(`/payments/${paymentId}/refunds`, { reason: 'Returned goods', ...body }, key);
 
-/** Requests a refund, and returns it, pending. */
+/** Requests a refund, checks that it is pending and returns it. */
 export async function refund(partner: BuiltPartner, paymentId: string, body: object = {}): Promise<HttpAnswer['body']> {
   const { status, body: answered } = await askRefund(partner, paymentId, body);
   expect({ status, answered }).toMatchObject({ status: 200, answered: { data: { status: 'pending' } } });

@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Dependencies } from '../../../src/wiring/dependencies.ts';
 
-/** gRPC's status. */
+/** The gRPC status NOT_FOUND. */
 const notFound = 5;
 
 /** Fails the activity of a dead worker, so that the next worker retries it; Temporal does the same, but later. */
@@ -19,7 +19,7 @@ export async function giveUpStep(
       failure: { message: 'its worker is dead' },
     })
     .catch((error: unknown) => {
-      // Temporal has already timed it out.
+      // Temporal may already have timed it out.
       if (!isGrpcServiceError(error) || error.code !== notFound) throw error;
     });
 }

@@ -30,10 +30,7 @@ const ways = [
 ] as const;
 type Answer = Awaited<ReturnType<typeof askRefund>> | null;
 const cases = failpoints.flatMap((failpoint) => ways.map((way) => [failpoint, ...way] as const));
-/**
- * The shorter run covers refunds' own failpoints and a wallet's request: `withdrawals/kill` covers the failpoints of
- * all payouts.
- */
+/** Outside the full run only refunds' own failpoints, one for each way: `withdrawals/kill` covers the shared ones. */
 const chosen = isFullRun()
   ? cases
   : cases.filter(([failpoint, way]) =>
@@ -59,7 +56,7 @@ it('Refunds whose worker is killed with -9, each at another step, are each sent 
   for (const { failpoint, one, paymentId, asking } of asked) {
     const made = (await asking)?.body.data;
     if (failpoint === 'send-transfer.attempt-written') {
-      // Killed between its record and the request: nothing was sent, as the provider confirms two minutes later.
+      // Its worker died between storing the attempt and the request: nothing was sent, as the provider confirms.
       await eventually(
         () => stack.em().execute<{ word: string }[]>('select last_word as word from payouts where id = ?', [made.id]),
         ([row]) => row?.word === 'not known',

@@ -6,8 +6,6 @@ import type { HttpAnswer } from '../../support/http.ts';
 import { eventually } from '../../support/stack.ts';
 import { magicAccount, type PayoutPlace } from '../payouts/build-payouts.ts';
 
-/** Makes new bank accounts usable at once. */
-
 /** A person with IDR 1,000,000 by default. */
 export const buildOwner = (stack: PayoutPlace, balance = '1000000'): Promise<BuiltUser> =>
   buildIndividual(stack, { balance });

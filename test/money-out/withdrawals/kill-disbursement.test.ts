@@ -40,7 +40,7 @@ async function sweepLater({ decisionId }: WaitingDisbursement): Promise<void> {
   }
 }
 
-/** Kills the API while it receives an approval, and restarts it. */
+/** Kills the API during an approval, restarts it and runs the sweeps. */
 async function approveAndDie(it: WaitingDisbursement, which: number, failpoint: string): Promise<void> {
   stack.arm(`${failpoint}=kill`);
   const dying = stack.api.exited;

@@ -71,7 +71,7 @@ describe('A withdrawal whose worker is killed with -9', () => {
       ids.map(async (id) => {
         const { status } = await settled(id);
         if ((await transfersOf(stack, id)).length === 0) {
-          // The outcome is unknown until the provider, two minutes after the attempt, does not have it.
+          // The outcome is unknown until the provider, two minutes after the attempt, still lacks the transfer.
           expect(status).toBe('pending');
           await ageAttempts(stack, id, 2);
         }

@@ -126,7 +126,7 @@ it('A donation waiting for a cause that is being closed is refused and debits no
     await untilLocked(stack, { text: 'pay_from_balance' });
   });
   const { status, body } = await answer;
-  // Refused by the database after the wait, or, if the wait timed out and it was retried, before it.
+  // The database refuses it after the wait; if the wait timed out, the retry is refused without one.
   const refusals = /^reference_id: the charitable cause (no longer accepts donations|is deactivated)$/;
   expect([status, body.message]).toEqual([400, expect.stringMatching(refusals)]);
   expect(await balanceOf(stack, donor.accountId)).toBe(`${2 * each}.0000`);

@@ -50,7 +50,7 @@ async function transactionsOf({ id, owner }: WaitingDisbursement): Promise<strin
     .filter(({ reference_id, type }) => reference_id === id && type === 'price')
     .map(({ status, amount }) => `${status} ${amount}`);
 }
-/** The answer to the owner's request for this much, as a disbursement or a withdrawal. */
+/** Requests this much for the owner, as a disbursement or a withdrawal; returns the status. */
 async function take({ owner, causeId }: WaitingDisbursement, amount: string, isDisbursed: boolean) {
   const bank_account_id = await addBankAccount(stack, owner);
   const ofCause = isDisbursed ? { cause_id: causeId, purpose_note: 'Two pumps and their pipes' } : {};
@@ -161,7 +161,7 @@ it.each([
     const before = await countAsked();
     const hint = () => stack.deps.workflows.hintPayout({ id: it.id, kind: 'withdrawal' });
     await hint();
-    // The second of these begins after the first has done all that follows from its answer.
+    // The second query begins only after everything that follows from the first.
     await eventually(countAsked, (asks) => asks > before, 60_000);
     await hint();
     await eventually(countAsked, (asks) => asks > before + 1, 60_000);
@@ -218,7 +218,8 @@ it('A donation cannot be refunded once a failed disbursement of its cause was se
 
 describe('A disbursement whose transfer was lost in a restore', () => {
   /**
-   * A disbursement that two people approved and the provider has; its attempt, and on request its decision, are lost.
+   * A disbursement that two people approved and the provider has; its attempt, and with `undecided` its approval, are
+   * lost.
    */
   async function buildForgotten({ undecided }: { undecided: boolean }): Promise<WaitingDisbursement> {
     const it = await buildWaitingDisbursement(stack, '300000', '131313');

@@ -10,7 +10,7 @@ import { addBankAccount, ask, buildOwner, someKey } from './build-withdrawals.ts
 /** Simultaneous withdrawals, and how many of them may succeed. */
 const racers = isFullRun() ? 250 : 15;
 const winners = isFullRun() ? 50 : 5;
-/** IDR of each: together they reach the daily limit. */
+/** IDR of each: `winners` of them reach the daily limit. */
 const each = 50_000_000 / winners;
 
 let stack: Stack;

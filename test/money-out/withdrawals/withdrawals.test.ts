@@ -375,7 +375,7 @@ describe('The database', () => {
           [forged, other.id, theirs, newId(), id],
         );
       });
-    // From a held account of another, and from an account of another to one's own bank account.
+    // With another owner's reserved account, and from another owner's account to one's own bank account.
     await expect(forge(other.accountId)).rejects.toThrow('the accounts of the payout do not belong to its owner');
     await expect(forge(owner.accountId)).rejects.toThrow('the bank account is not usable or belongs to another owner');
   });

@@ -56,7 +56,7 @@ const paymentWhen = (partner: BuiltPartner, payment: { id: string }, status: str
 const versionsOf = (all: Told[]) => all.map(({ type, data }) => [type, data.version]);
 
 describe('payment.available', () => {
-  it('payment.available follows payment.succeeded at once without a delay, for its subscribers', async () => {
+  it('Without a settlement delay, subscribers get payment.available right after payment.succeeded', async () => {
     const { partner, told } = await buildAsking();
     const payment = await create(partner);
     await act('pay', payment);

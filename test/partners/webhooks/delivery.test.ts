@@ -205,7 +205,7 @@ describe('A webhook', () => {
     const foreign = await other.post(path, {}, null);
     const missing = await other.post(`/webhook-deliveries/${other.id}/redeliver`, {}, null);
     expect([foreign.status, foreign.body.error]).toEqual([404, missing.body.error]);
-    // Newer than the partner's own delivery, which would follow it in the list.
+    // This delivery is newer than the partner's own, which would follow it in the list.
     const [foreignId] = await stack.em().transactional((tx) =>
       recordWebhook(tx, stack.deps.sealer, {
         partnerId: other.id,

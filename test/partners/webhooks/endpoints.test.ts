@@ -56,7 +56,7 @@ const eventsOf = (id: string) =>
       'select event, impact, actor_id, data from events where resource_id = ? order by created_at, id',
       [id],
     );
-/** Makes the endpoint fail since then. */
+/** Sets since when the endpoint has been failing. */
 const failingSince = (id: string, interval: string) =>
   stack
     .owner()
@@ -118,12 +118,12 @@ describe('An endpoint', () => {
   const senseless: [string, object, string][] = [
     ['no url', { events: ['payment.failed'] }, 'url: is required'],
     ['no events', { url: elsewhere }, 'events: is required'],
-    ['none of the events', { url: elsewhere, events: [] }, 'events: must name at least one event'],
+    ['an empty list of events', { url: elsewhere, events: [] }, 'events: must name at least one event'],
     ['an unknown event', { url: elsewhere, events: ['payment.lost'] }, 'events.0: '],
     ['the test event, which cannot be subscribed to', { url: elsewhere, events: ['endpoint.test'] }, 'events.0: '],
     ['an unknown status', { url: elsewhere, events: ['payment.failed'], status: 'paused' }, 'status: '],
     ['an unknown field', { url: elsewhere, events: ['payment.failed'], secret: 'x' }, 'secret: unknown field'],
-    ['no URL', { url: 'nowhere', events: ['payment.failed'] }, 'url: must be a URL'],
+    ['a url that is not a URL', { url: 'nowhere', events: ['payment.failed'] }, 'url: must be a URL'],
     ['plain http', { url: 'http://93.184.216.34/', events: ['payment.failed'] }, 'url: must be an https URL'],
     ['a private address', { url: 'https://10.1.2.3/', events: ['payment.failed'] }, 'url: must not lead to a private'],
     ['a metadata service', { url: 'https://169.254.169.254/', events: ['payment.failed'] }, 'url: must not lead to'],

@@ -74,7 +74,7 @@ describe('An endpoint that never answers', () => {
       async () => answering.received,
       (received) => received.length === 1,
     );
-    // All this happened while most webhooks of the hanging endpoint were never sent.
+    // Meanwhile most webhooks of the hanging endpoint have not been sent.
     const unsent = (await states()).filter(({ status, attempts }) => status === 'pending' && attempts === 0);
     expect(unsent.length).toBeGreaterThan(many / 2);
     expect(mostOpen).toBe(10);

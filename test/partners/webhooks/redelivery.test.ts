@@ -40,7 +40,7 @@ const attempt = (number: number, elapsedMs: number, redeliveries?: number) =>
 const lastAttempt = (redeliveries?: number) => attempt(13, webhookLifetimeMs, redeliveries);
 const redeliver = () => partner.send('post', `/webhook-deliveries/${id}/redeliver`);
 const read = async () => (await partner.get(`/webhook-deliveries/${id}`)).body.data;
-/** Answers the next request after a redelivery was requested; later ones with 200 at once. */
+/** Requests a redelivery before it answers the next request with this status; answers later ones with 200 at once. */
 const answerAfterRedelivery = (status: number) =>
   receiver.behave(async (response) => {
     receiver.behave((later) => void later.writeHead(200).end());

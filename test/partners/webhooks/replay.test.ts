@@ -61,7 +61,7 @@ const deliveredAgain = (count: number) =>
     ({ items }) => items.filter(({ attempts }: { attempts: number }) => attempts >= 2).length === count,
   );
 
-/** Makes deliveries due that were not signalled (too many, or Temporal too busy), and sweeps them. */
+/** Makes pending deliveries due, as if none had been signalled, and sweeps twice. */
 async function sweepWhatIsLeft(): Promise<void> {
   const { client, taskQueue } = stack.deps.workflows;
   for (let pass = 1; pass <= 2; pass += 1) {
@@ -145,8 +145,8 @@ describe('A replay', () => {
        where p.id = ? group by p.id`,
       [partner.id],
     );
-    // Four replays at twenty a second; one alone takes a fourth of that. The first event arrives shortly after its
-    // turn.
+    // At twenty a second, four replays take count / 5 seconds and one count / 20; the first event is stored a little
+    // late.
     expect(seconds).toBeGreaterThan(count / 10);
     await deliveredAgain(count);
     const bodies = bodiesReceived();

@@ -59,7 +59,7 @@ describe('Forbidden webhook targets', () => {
     expect(complaintOf('http://localhost:9000/hook', '127.0.0.1')).toBeNull();
   });
 
-  it('Names of targets are looked up without the threads on which all other connections look up theirs', async () => {
+  it('Target names are resolved without dns.lookup, whose threads all other connections share', async () => {
     const lookup = mock.method(dns, 'lookup');
     try {
       const sent = await strict('http://webhooks.invalid/hook', {}, '{}');
@@ -93,7 +93,7 @@ describe('Answers to webhooks', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
-  it('A response with endless headers, or cut off by a broken connection, counts as none', async () => {
+  it('A response with oversized headers, or cut off by a broken connection, counts as no response', async () => {
     receiver.behave((response) => {
       response.writeHead(200, { 'x-long': 'x'.repeat(30_000) }).end();
     });
@@ -102,7 +102,7 @@ describe('Answers to webhooks', () => {
     expect(await trusting(receiver.url, {}, '{}')).toMatchObject({ status: null });
   });
 
-  it('A response that does not arrive within fifteen seconds counts as none', async () => {
+  it('A response that does not arrive within fifteen seconds counts as no response', async () => {
     receiver.behave(() => undefined);
     const { timeout } = AbortSignal;
     const waits: number[] = [];

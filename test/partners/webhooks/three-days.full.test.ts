@@ -82,7 +82,7 @@ describe('Webhooks under time skipping', () => {
       await eventually(asksInVain, (isSo) => isSo === true);
       await stack.time.sleep('3 hours');
       await eventually(balance, ({ available, pending }) => available === '50000.0000' && pending === '0.0000');
-      // The workflow keeps querying for further payments, and completes once signalled.
+      // The workflow keeps querying for further payments, and completes once the provider answers.
       expect(await asksInVain()).toBe(true);
       await stack.sandbox.put('/sandbox/faults', {});
       expect(await resultOf(`partner-payment/${id}`)).toBe('PAID');
