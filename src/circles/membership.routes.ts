@@ -148,8 +148,8 @@ routes.post(
     description:
       'While the circle is active, for the leaving member (who agrees by proposing), the creator or an admin. A later ' +
       'proposal for the same place withdraws an earlier one; repeating a proposal returns the open one, and the ' +
-      'leaving member agrees to it by doing so. `GET` of the circle shows it in `replacements` to those who have to ' +
-      'agree.',
+      'leaving member agrees to it by doing so. `GET` of the circle shows it in `replacements` to those who must agree, ' +
+      'to its proposer and to platform users.',
     access: allow('update-saving-circle', { scope: 'oneself; as creator or admin' }),
     params: place,
     body: z.strictObject({ account_id: uuid() }),
