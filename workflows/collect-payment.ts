@@ -72,7 +72,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   });
   let status: PaymentOrderStatus | undefined;
   setHandler(awaitInstrument, () => {
-    // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
+    // A request waits only if it found no row, so a restore has removed this run's row: check now, which ends this run.
     if (status !== undefined) hints += 1;
     return instrument;
   });

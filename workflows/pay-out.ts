@@ -136,7 +136,8 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
   setHandler(
     awaitReservation,
     async () => {
-      // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
+      // A request waits only if it found no row, so a restore has removed this run's row: check now, which ends this
+      // run.
       if (run.payout !== undefined) run.hints += 1;
       return (await reserved).status;
     },

@@ -32,7 +32,7 @@ export const providerStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
-/** `providerStep` for payers, who have hours. */
+/** As `providerStep`, for payments, whose payers have hours. */
 export const patientProviderStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },

@@ -8,7 +8,7 @@ export const tooLate = (): DomainError => busy('The requests before this one too
 export interface Semaphore {
   /**
    * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Callers with `goesFirst`
-   * get every second place, so that others do not delay them, nor they others. Throws SERVICE_UNAVAILABLE.
+   * get every second place, so that neither group of callers delays the other for long. Throws SERVICE_UNAVAILABLE.
    */
   enter(options?: { key?: string; goesFirst?: boolean; waitMs?: number }): Promise<() => void>;
 }

@@ -91,7 +91,9 @@ routes.post(
     description:
       'The cause is `pending` until the platform approves it. Donations are credited to `account_id`: the caller’s own ' +
       'account, or for platform callers an account of an organization (403 otherwise).',
-    access: allow('create-charitable-cause', { scope: 'for the caller; for an organization by platform' }),
+    access: allow('create-charitable-cause', {
+      scope: 'for the caller; for an organization by its admins and platform',
+    }),
     body: z.strictObject({
       account_id: uuid(),
       ...texts,
@@ -244,9 +246,9 @@ routes.post(
   {
     summary: 'Stop a charitable cause',
     description:
-      'A cause in any status becomes `rejected`, which only the platform can undo: donations, allocations and periods of ' +
-      'subscriptions are refused. It keeps its money, including unsent disbursements, and open orders are settled. 400 if ' +
-      'it is already stopped.',
+      'A cause in any status becomes `rejected`, which only the platform can undo: donations, allocations and ' +
+      'periods of subscriptions are refused. It keeps its money, unsent disbursements fail, and open orders are ' +
+      'settled. 400 if it is already stopped.',
     access: ofTheSuperAdmin,
     params,
     body: why,
@@ -264,9 +266,9 @@ routes.post(
   {
     summary: 'Reinstate a charitable cause that was stopped',
     description:
-      'Restores its previous status; it accepts donations if that is `active`. A subscription period ' +
-      'refused while it was stopped is retried one and two days later; a `failed` subscription stays failed. ' +
-      '400 if the cause is not stopped; 403 if it would reopen but its owner was erased.',
+      'Restores its previous status; it accepts donations again if that is `active`, or `in_progress` and ' +
+      'approved. Subscription periods refused while it was stopped are retried within a day. 400 if the cause is ' +
+      'not stopped; 403 if it would reopen but its owner was erased.',
     access: ofTheSuperAdmin,
     params,
     body: why,

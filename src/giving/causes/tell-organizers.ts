@@ -2,7 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { tell } from '../../people/mail/tell.ts';
 import type { Cause } from './cause.entity.ts';
 
-/** Records mail to the creator and managers of a cause. The caller's transaction must have locked the cause. */
+/**
+ * Queues an e-mail to each of a cause's creator and managers. `turnNumber` tells repeated stops apart. Call it under
+ * the cause's lock.
+ */
 export async function tellOrganizers(
   tx: EntityManager,
   cause: Cause,

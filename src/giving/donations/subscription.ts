@@ -27,7 +27,10 @@ export const subscriptionAttemptLaw = statusLaw({
   },
 });
 
-/** Maximum attempts: when a period is due and a day after each refusal. The third refusal ends the subscription. */
+/**
+ * Maximum attempts: when a period is due and a day after each refusal. The third refusal ends the subscription;
+ * refusals by the receiving side do not count.
+ */
 export const attemptsPerPeriod = 3;
 
 const dayMs = 24 * 60 * 60 * 1000;
