@@ -148,7 +148,7 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     async (settlement) => {
       await reserved;
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
-      // Not made final by hand: the provider may already have a final status, so ask now.
+      // The update did not make the payout final: the provider may already have a final status, so ask now.
       if (status === 'pending') run.hints += 1;
       return status;
     },

@@ -27,7 +27,7 @@ type Changed = Omit<CircleChange, 'terms'> & { terms?: CircleTerms | null | unde
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, after that name and
+ * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, then only name and
  * visibility. Once others have joined, amount, first turn and terms are fixed, and the start can only move later.
  * Throws NOT_FOUND, FORBIDDEN, and 400 for other changes, a capacity below the number of members, a turn beyond the
  * capacity, and a day before today.

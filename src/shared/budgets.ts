@@ -101,7 +101,7 @@ const databaseWithin = (ms: number): DatabaseBudget => ({
   transaction: (ms * 7) / 8,
 });
 
-/** A slow download of an account statement; longer ones are fetched by period. */
+/** The longest download of an account statement; a longer statement must be fetched in several periods. */
 const download = 20 * minute;
 const command = 120 * minute;
 
@@ -122,9 +122,9 @@ const database = {
 
 /** When a migration stops waiting for a lock. */
 const migration = {
-  /** How long it gives way before it retries. */
+  /** How long it pauses before it retries. */
   pause: 5 * second,
-  /** When it gives up. */
+  /** How long it retries before it gives up. */
   givesWay: 10 * minute,
 };
 

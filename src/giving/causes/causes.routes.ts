@@ -89,8 +89,8 @@ routes.post(
   {
     summary: 'Register a charitable cause',
     description:
-      'The cause is `pending` until the platform approves it. Donations are credited to `account_id`: the caller’s own ' +
-      'account, or for platform callers an account of an organization (403 otherwise).',
+      'The cause is `pending` until the platform approves it. Donations are credited to `account_id`: an account ' +
+      'of the caller or, for its admins and platform callers, of an organization (403 otherwise).',
     access: allow('create-charitable-cause', {
       scope: 'for the caller; for an organization by its admins and platform',
     }),

@@ -3,8 +3,8 @@ import { tell } from '../../people/mail/tell.ts';
 import type { Cause } from './cause.entity.ts';
 
 /**
- * Queues an e-mail to each of a cause's creator and managers. `turnNumber` tells repeated stops apart. Call it under
- * the cause's lock.
+ * Queues e-mail to a cause's creator and managers, as `tell` does, under the cause's lock. `turnNumber` distinguishes
+ * repeated stops.
  */
 export async function tellOrganizers(
   tx: EntityManager,

@@ -3,7 +3,7 @@ import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Intervals, statuses and due dates of subscriptions (docs/contract.md 5), also for workflows. */
+/** Intervals, statuses and due dates of subscriptions (docs/contract.md 5); workflows import them, too. */
 export const subscriptionIntervals = ['weekly', 'monthly'] as const;
 export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
 

@@ -39,7 +39,7 @@ interface Disbursed {
   status: string;
   reference: string;
   succeeded_at: Date | string | null;
-  /** The total, however many are read. */
+  /** The total number of disbursements, including those not read. */
   count: number;
 }
 
