@@ -213,7 +213,7 @@ const shutdown = {
 /** Looking up the caller first of all: in the queue and then in the database, together as long as `away`. */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
-/** Batched look-ups of people's keys: in the queue and then in their database, together as long as `away`. */
+/** Batched look-ups of people's keys: in the queue and then in their database, together a little less than `away`. */
 const keyLookUp = { waitMs: requests.away - reach.keys - 0.4 * second, runMs: reach.keys + 0.2 * second };
 
 /** Batched balance payments: in the queue, then in their transaction. */

@@ -26,7 +26,9 @@ interface Waiter {
   call(): void;
 }
 
-/** Maximum keys remembered, so that a flood of new keys still lets the line empty. */
+/**
+ * Maximum keys remembered: beyond it all are forgotten, so that a flood of new keys does not starve the earlier ones.
+ */
 const mostServed = 10_000;
 
 /**

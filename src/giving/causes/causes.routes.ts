@@ -143,10 +143,11 @@ routes.patch(
   {
     summary: 'Change a charitable cause',
     description:
-      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). Changing `name`, `regulations`, ' +
-      '`benefit` or `target_amount` of an approved cause makes it `pending` and unapproved again. The status ' +
-      'of a cause that the platform stopped cannot be changed (403). A cause that is `cancelled` or `deactivated` after ' +
-      'disbursing all its money becomes `completed`.',
+      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). Changing ' +
+      '`name`, `regulations`, `benefit` or `target_amount` of an approved cause makes it `pending` and unapproved ' +
+      'again. The status of a cause that the platform stopped cannot be changed (403). A cause set to `cancelled` ' +
+      'or `deactivated` after disbursing all its money then becomes `completed`; the response shows the requested ' +
+      'status.',
     access: allow('update-charitable-cause', { scope: 'as creator, admin of its organization or manager' }),
     params,
     body: z.strictObject({
@@ -174,8 +175,7 @@ routes.delete(
     summary: 'Deactivate a charitable cause',
     description:
       'The cause becomes `deactivated`; its donations are not refunded. A cause that has disbursed all its money ' +
-      'becomes ' +
-      '`completed` instead.',
+      'then becomes `completed`; the response still shows `deactivated`.',
     access: allow('delete-charitable-cause', { scope: 'as creator or admin of its organization' }),
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
