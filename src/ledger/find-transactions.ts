@@ -155,7 +155,9 @@ async function readTransactions(
   return { items, total: counted.total, next };
 }
 
-/** Counts the matching rows: an owner's in a covering index, all rows from the counters by reference type and type. */
+/**
+ * Counts the matching rows: an owner's in a covering index, everybody's with the counters by reference type and type.
+ */
 async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
   let total = 0;
   for (const source of sourcesOf(listing)) total += await countSource(em, source);
