@@ -4,7 +4,7 @@ import { sweepCircles } from '../src/circles/sweep-circles.ts';
 import type { Dependencies } from '../src/wiring/dependencies.ts';
 import { repeating, reportSweepFailure, step } from './step.ts';
 
-/** Activities of saving circles; each is idempotent and returns the circle's progress. */
+/** Activities of saving circles: the next step, idempotent, which returns the circle's progress, and the sweep. */
 export function createCircleActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);
   const { workflows } = deps;

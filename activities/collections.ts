@@ -28,7 +28,7 @@ interface Instrument {
 
 const instrumentOf = (id: string) => ({ table: 'partner_payments', id }) as const;
 
-/** Activities of partners' payments, one per business step; each is idempotent by its id. */
+/** Activities of partners' payments and reusable instruments, one per business step; each is idempotent by its id. */
 export function createCollectionActivities(deps: Dependencies) {
   const { gateways, sealer, prover, config, workflows } = deps;
   return {

@@ -7,7 +7,10 @@ import { forgetOldRows } from '../src/wiring/forget-old-rows.ts';
 import { forgetScheduledRuns } from '../src/wiring/temporal/forget-scheduled-runs.ts';
 import { step } from './step.ts';
 
-/** Housekeeping activities: delete rows past their retention time, and create the partitions of coming months. */
+/**
+ * The housekeeping activity: deletes rows, keys of people and histories of sweeps past their retention time, and
+ * creates the partitions of coming months.
+ */
 export function createHousekeepingActivities(deps: Dependencies) {
   const bodiesKeptDays = deps.config.BODIES_KEPT_DAYS;
   return {

@@ -28,8 +28,8 @@ interface At {
 }
 
 /**
- * Activities of payouts, one per business step; each is idempotent for its payout. Sending and asking record the
- * provider's status and then, in a separate transaction, post its effect.
+ * Activities of payouts, their batches and decisions, one per business step; each is idempotent for its row. Sending
+ * and asking record the provider's status and then, in a separate transaction, post its effect.
  */
 export function createPayoutActivities(deps: Dependencies) {
   const failed = reportSweepFailure(deps);

@@ -13,7 +13,7 @@ import type { Dependencies } from '../src/wiring/dependencies.ts';
 /** A step that keeps failing logs its first failure and every tenth. */
 const loggedEvery = 10;
 
-/** From this attempt on, and at the last, failures count in the metric of steps that keep failing. */
+/** Failures from this attempt on, and of the last attempt, count in the metric of steps that keep failing. */
 const again = 5;
 
 /**
@@ -115,7 +115,7 @@ export async function beating<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** For steps that must not refuse with "try again later" (SERVICE_UNAVAILABLE): the step is retried. */
+/** Turns the refusal SERVICE_UNAVAILABLE ("try again later") into an error, so that Temporal retries the step. */
 export async function repeating<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

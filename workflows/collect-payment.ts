@@ -72,7 +72,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
   });
   let status: PaymentOrderStatus | undefined;
   setHandler(awaitInstrument, () => {
-    // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
+    // A request waits only if it found no row, so a restore has removed this run's row: check now, which ends this run.
     if (status !== undefined) hints += 1;
     return instrument;
   });
@@ -131,7 +131,7 @@ export async function collectPayment<Opened extends OpenedOrder>(
       await suspendStrays(said);
     }
   })();
-  // Awaited below; unhandled until then, a failure would fail the workflow task.
+  // This is awaited below; until then an unhandled failure would fail the workflow task.
   looking.catch(() => undefined);
   // Do not wait for the remaining work if the row is gone or open again.
   if (status === 'PAID') await Promise.race([steps.whenPaid?.(opened), looking]);
@@ -147,16 +147,17 @@ async function getInstrument(
 ): Promise<PaymentOrderStatus> {
   tellPayment(status, { status, deadline, ...opened }, undefined, steps.shown);
   const isOpen = status === 'PENDING' && timeLeft(deadline) > 0;
-  // Within the workflow task, because a request may be waiting. A final state found here usually comes from an earlier
-  // attempt of the task, whose refusal never reached Temporal: the step returns it again, and the workflow continues.
+  // Ask within the workflow task, because a request may be waiting. A final state found here usually comes from an
+  // earlier attempt of the task, whose refusal never reached Temporal: the step returns it again, and the workflow
+  // continues.
   const isWithinTask = !steps.again && (opened.final || (isOpen && timeLeft(deadline) > 2 * budgets.steps.instrument));
   if (!isOpen && !isWithinTask) return status;
   if (isWithinTask) {
     try {
       return await steps.requestFirst();
     } catch (error) {
-      // No answer, or too many at a time: the step below asks under the same key and finds what this one may have
-      // created.
+      // There was no answer, or too many steps at a time: the step below asks under the same key and finds what this
+      // one may have created.
       if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
       const rest = restOf(error);
       // If the provider must not be called until the deadline, do not ask again, so that a cancellation does not wait.
@@ -168,8 +169,8 @@ async function getInstrument(
     return await steps.request(timeLeft(deadline));
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    // No answer until the deadline: the row exists, only the provider's answer can make it final, and later steps ask
-    // by reference.
+    // There was no answer until the deadline: the row exists, only the provider's answer can make it final, and later
+    // steps ask by reference.
     return 'PENDING';
   }
 }

@@ -54,7 +54,8 @@ export async function donationSubscription({
   });
   let standing: SubscriptionStanding | undefined;
   setHandler(awaitFirstPayment, () => {
-    // A request waits only while there is no row, so a restored database lacks it: read it now, which ends this run.
+    // A request waits only if it found no row, so a restore has removed this run's row: read it now, which ends this
+    // run.
     if (standing !== undefined) stops += 1;
     return opened;
   });
@@ -87,7 +88,7 @@ export async function donationSubscription({
   return standing.status;
 }
 
-/** A day after the previous attempt, even a late one, or after the receiving side postponed it. */
+/** Returns when the next attempt is due: with its period, or a day after the previous attempt or postponement. */
 function nextAttemptAt(standing: SubscriptionStanding): Date {
   const { startedAt, interval, period, attempt, lastAttemptAt, postponedAt } = standing;
   const postponed = postponedAt === undefined ? null : new Date(postponedAt);

@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-/** Workflows that handle money or a promise of it: they complete their work even if cancellation is requested. */
+/** Workflows that handle money or must not stop midway: they complete their work even if cancellation is requested. */
 const lookAfterMoney: ReadonlySet<string> = new Set([
   'gatewayPayment',
   'partnerPayment',

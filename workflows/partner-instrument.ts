@@ -54,7 +54,7 @@ export async function partnerInstrument({
   });
   let status: PartnerInstrumentStatus | undefined;
   setHandler(awaitPaymentCode, () => {
-    // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
+    // A request waits only if it found no row, so a restore has removed this run's row: check now, which ends this run.
     if (status !== undefined) hints += 1;
     return code;
   });

@@ -136,7 +136,8 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
   setHandler(
     awaitReservation,
     async () => {
-      // A request waits only while there is no row, so a restored database lacks it: check now, which ends this run.
+      // A request waits only if it found no row, so a restore has removed this run's row: check now, which ends this
+      // run.
       if (run.payout !== undefined) run.hints += 1;
       return (await reserved).status;
     },
@@ -147,7 +148,7 @@ function listen(run: Run, reserved: Promise<PayoutStanding>): void {
     async (settlement) => {
       await reserved;
       const status = await keep(run, await withRefusals(endByHand({ payoutId: run.payoutId, settlement, at: now() })));
-      // Not made final by hand: the provider may already have a final status, so ask now.
+      // The update did not make the payout final: the provider may already have a final status, so ask now.
       if (status === 'pending') run.hints += 1;
       return status;
     },

@@ -28,7 +28,7 @@ const stories: Record<PaymentOrderStatus, string> = {
 export interface PaymentWait {
   /** Milliseconds until the next poll without a callback. */
   waitMs: number;
-  /** Epoch milliseconds; null while the provider's answer is unambiguous: listed, and neither paid nor pending. */
+  /** Since when the payment has been settling, in epoch milliseconds; null if it is not. */
   settlingSince: number | null;
 }
 

@@ -10,7 +10,9 @@ export async function withRefusals<T>(step: Promise<T>): Promise<T> {
   }
 }
 
-/** The failure behind a step's failure: a local activity's is unwrapped, any other's in an `ActivityFailure`. */
+/**
+ * The failure behind a step's failure: a local activity throws it as it is, any other wraps it in an `ActivityFailure`.
+ */
 export const failureBehind = (error: unknown): unknown => (error instanceof ActivityFailure ? error.cause : error);
 
 /** Whether an opening failed because its request was too old; otherwise it was refused. */

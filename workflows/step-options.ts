@@ -32,12 +32,12 @@ export const providerStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
-/** `providerStep` for payers, who have hours. */
+/** As `providerStep`, for payments, whose payers have hours. */
 export const patientProviderStep = {
   startToCloseTimeout: budgets.steps.provider,
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 } as const;
-/** The first attempt lasts as long as a request waits. */
+/** Each attempt times out just before a waiting request does. */
 export const instrumentStep = { ...patientProviderStep, startToCloseTimeout: budgets.steps.instrument } as const;
 /** The first attempt is local, which saves the request a task queue round trip. */
 export const firstInstrumentStep = {
@@ -80,8 +80,9 @@ export const checksStep = {
 } as const;
 
 /**
- * Daily jobs: retried for hours while the provider or the file store is unavailable; the next run does the rest. Long
- * steps heartbeat, and a retry resumes where the last attempt stopped.
+ * Daily jobs; the next run does the rest. Finding the days is retried for twenty minutes, the long steps for hours,
+ * while the provider or the file store is unavailable. Long steps heartbeat, and a retry resumes where the last attempt
+ * stopped.
  */
 export const daysStep = {
   startToCloseTimeout: budgets.steps.sweep,

@@ -42,8 +42,9 @@ interface Joiner {
 
 /**
  * Adds members to a `new` circle in the order of the accounts, all or none, and signals its workflow. Managers add
- * others; a caller to whom the circle is open may join. Throws NOT_FOUND, FORBIDDEN, and 400 if the circle is not `new`
- * or is full, an account or its user is already a member, or members must accept its terms in person.
+ * others; a caller to whom the circle is open, or who is invited, may join. Throws NOT_FOUND, FORBIDDEN, and 400 if the
+ * circle is not `new` or is full, an account or its user is already a member, or members must accept its terms in
+ * person.
  */
 export function addMembers(em: EntityManager, ports: WakingCircles, joining: Joining): Promise<CircleMember[]> {
   const { caller, accountIds } = joining;

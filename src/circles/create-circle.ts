@@ -31,7 +31,7 @@ export type NewColumns = Omit<RequiredEntityData<SavingCircle>, 'id' | 'holding_
 /**
  * Creates a circle and starts its workflow; if Temporal is down, the circle's next change or the sweep after its start
  * date does. Throws FORBIDDEN unless the account is the caller's own or, for platform callers, an organization's; and
- * 400 for an invalid start date or a guarantee with more than four decimals.
+ * 400 for an invalid start date, a guarantee with more than four decimals or a pot beyond the largest amount.
  */
 export async function createCircle(
   em: EntityManager,

@@ -11,7 +11,7 @@ const endedAtOnce = 100;
 
 /**
  * Open orders `o` whose contributions `c` were superseded by another payment, a new member or the end of their circle.
- * They are cancelled after the transaction that locks the circle, because that one must not lock orders.
+ * They are cancelled after the transaction that locks the circle, which must not lock orders.
  */
 export const ordersInTheWay = `from payment_orders o join saving_circle_contributions c on c.payment_order_id = o.id
   where o.reference_type = 'saving_circle_contribution' and o.status in ('PENDING', 'WAITING_PAYMENT')

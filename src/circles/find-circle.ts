@@ -24,7 +24,7 @@ async function seeCircle(em: EntityManager, caller: Caller, id: string): Promise
 
 /**
  * Returns a circle for its creator, admins, members and everybody to whom it is open; with `orInvited` also for users
- * who are offered a place, so that they know what they agree to. Throws NOT_FOUND or FORBIDDEN.
+ * who are invited or offered a place, so that they know what they agree to. Throws NOT_FOUND or FORBIDDEN.
  */
 export async function getVisibleCircle(
   em: EntityManager,

@@ -68,10 +68,10 @@ export const refuseRepeat = (status: string): never =>
   });
 
 /**
- * Returns the circle, if the user may contribute this amount to it now. Throws NOT_FOUND, also for the member;
- * FORBIDDEN for users without a place; 400 while no round is open, for a repeat (DUPLICATE), for an order shortly
- * before the grace period ends, and for another amount. Error fields are named as in the payments dispatcher. `total`
- * (IDR, scale 4) is the contribution plus, with a member's first one, the guarantee.
+ * Returns the circle, if the user may contribute this amount to it now. Throws NOT_FOUND for an unknown circle or
+ * member; FORBIDDEN for users without a place; 400 while no round is open, for a repeat (DUPLICATE), for an order near
+ * or after the end of the grace period, and for another amount. Error fields are named as in the payments dispatcher.
+ * `total` (IDR, scale 4) is the contribution plus, with a member's first one, the guarantee.
  */
 export async function getPayableCircle(em: EntityManager, paying: Paying) {
   const { circleId, userId, amount } = paying;
@@ -96,7 +96,7 @@ export async function getPayableCircle(em: EntityManager, paying: Paying) {
   }
   if (!row.isOpen) {
     const state = status === 'active' ? 'between rounds' : status;
-    refuse('REQUEST_INVALID', `no round is open, the saving circle is ${state}`, { field: 'reference_id' });
+    refuse('REQUEST_INVALID', `no round is open: the saving circle is ${state}`, { field: 'reference_id' });
   }
   if (row.contributed !== null) refuseRepeat(row.contributed);
   if (paying.isOrder && row.ordersEnded) {

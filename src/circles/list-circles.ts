@@ -33,10 +33,10 @@ const isPublic = "row.visibility = 'public'";
 const isShown = "row.visibility in ('public', 'organization')";
 
 /**
- * Returns the conditions for the circles that a caller may list (docs/contract.md 5). Individuals: created, joined or
- * invited to. Organization admins: also the organization's own, and its users' circles that are visible to it.
- * Platform: all. With `organization_id`: its public circles and, for its users, those visible to them; individuals may
- * name only their own.
+ * Returns the conditions for the circles that a caller may list. Individuals: those they created, joined or are invited
+ * to. Organization admins: those they created or joined, the organization's own, and its users' circles that are
+ * visible to it. Platform: all. With `organization_id`: that organization's public circles and, for its users, those
+ * visible to them; individuals may name only their own.
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const { userId, organizationId: own } = caller;

@@ -38,13 +38,15 @@ routes.post(
     summary: 'Join a saving circle, or add members to it',
     description:
       'With `account_ids` creator and admins add members, all or none, in this order. Without it the caller joins ' +
-      'with their oldest account, if they are the creator, an admin or within the circle’s visibility. Only while ' +
-      'the circle is `new`. Joining accepts the current terms. Under `winner_first` each member must join in person ' +
-      'with `consent: true`, and in a lottery with terms also with `entropy`, a random value of their own that is ' +
-      'shown after the draw. With `user_ids` or `emails` creator and admins invite people of the circle’s ' +
-      'organization (its admins list them at `GET /v1/users`): they get an e-mail, see the circle in their list and ' +
-      'join by themselves.',
-    access: allow('create-saving-circle', { scope: 'as creator or admin; oneself where the visibility allows it' }),
+      'with their oldest account, if they are the creator, an admin or invited, or the circle is open to them. ' +
+      'Only while the circle is `new`. Joining accepts the current terms. Under `winner_first` each member must ' +
+      'join in person with `consent: true`, and in a lottery with terms also with `entropy`, a random value of ' +
+      'their own that is shown after the draw. With `user_ids` or `emails` creator and admins invite people of ' +
+      'the circle’s organization (its admins list them at `GET /v1/users`): they get an e-mail, see the circle in ' +
+      'their list and join by themselves.',
+    access: allow('create-saving-circle', {
+      scope: 'as creator or admin; oneself if invited or if the circle is open to the caller',
+    }),
     body: z.strictObject({
       saving_circle_id: uuid(),
       account_ids: some(uuid(), 'accounts'),
@@ -72,7 +74,7 @@ routes.post(
       if (accountIds !== undefined) refuse('REQUEST_INVALID', 'cannot be sent with account_ids', { field });
       const people = { userIds: userIds ?? [], emails: emails ?? [] };
       await inviteMembers(em, deps.sealer, { caller, circleId, ...people, requestId });
-      return created({ message: 'Asked to join', data: { members: [] } });
+      return created({ message: 'Invitations sent', data: { members: [] } });
     }
     const members = await addMembers(em, deps, { caller, circleId, accountIds, consent, entropy, requestId });
     return created({ message: 'Members added', data: { members: members.map(presentMember) } });
@@ -100,12 +102,12 @@ routes.post(
     summary: 'Contribute to the open round',
     description:
       '`contribution_amount` must equal the amount of the circle. With `payment_id` the gateway collects it: the ' +
-      'contribution is `pending` and the response contains `payment`. Otherwise it is paid at once from a balance: ' +
-      '`source_account_id`, or the account with which the member joined. Each member has one pending or completed ' +
-      'contribution per turn, also if another pays it (`on_behalf_of`). An order expires with the grace period of the round ' +
-      'at the latest; none is accepted in its last ten minutes. If the terms require a guarantee, it is debited with ' +
-      'the first contribution of a member and shown as `guarantee_amount`. The same `Idempotency-Key` and body ' +
-      'return the first response.',
+      'contribution is `pending` and the response contains `payment`. Otherwise it is paid at once from a ' +
+      'balance: `source_account_id`, or the account with which the payer joined. Each member has one pending or ' +
+      'completed contribution per turn, even if somebody else pays it (`on_behalf_of`). In a circle with terms an ' +
+      'order expires with the grace period at the latest; none is accepted in its last ten minutes. If the terms ' +
+      'require a guarantee, it is debited with the first contribution of a member and shown as ' +
+      '`guarantee_amount`. The same `Idempotency-Key` and body return the first response.',
     access: allow('update-saving-circle', { scope: 'circles to which the caller belongs' }),
     body: ContributionBody,
     idempotent: true,
@@ -195,7 +197,7 @@ routes.put(
   },
   async ({ em, caller, params: { id, member_id }, body: { source_account_id: sourceAccountId }, requestId }) => {
     const ordering = { caller, circleId: id, memberId: member_id, sourceAccountId, requestId };
-    return { message: 'Standing order kept', data: await setStandingOrder(em, ordering) };
+    return { message: 'Standing order set', data: await setStandingOrder(em, ordering) };
   },
 );
 
@@ -209,7 +211,7 @@ routes.delete(
   },
   async ({ em, caller, params: { id, member_id }, requestId }) => {
     const ended = await endStandingOrder(em, { caller, circleId: id, memberId: member_id, requestId });
-    return { message: 'Standing order ended', data: ended };
+    return { message: 'Standing order cancelled', data: ended };
   },
 );
 

@@ -51,8 +51,8 @@ export async function moveCircle(
 }
 
 /**
- * As `moveCircle`, for an instant that came through Temporal: no step is taken before it is due by the database's clock,
- * too. `earlyByMs` is how long that takes, where the workflow's clock says that it is due.
+ * As `moveCircle`, for an instant that came through Temporal: takes no step before it is also due by the database's
+ * clock. If it is due by the workflow's clock only, `earlyByMs` is the remaining time.
  */
 export async function moveCircleWhenDue(
   em: EntityManager,

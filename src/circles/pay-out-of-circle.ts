@@ -70,7 +70,9 @@ export async function payOutOfCircle(
   return journalIds;
 }
 
-/** Locks the balances of a circle's final journals (`credited`, every member's) before the first is posted. */
+/**
+ * Locks the balances of a circle's final journals (its own, `credited` and every member's) before the first is posted.
+ */
 export async function holdForEnd(
   tx: EntityManager,
   { id, holding_account_id }: SavingCircle,

@@ -52,7 +52,10 @@ export const MemberAnswer = z
     saving_circle_id: uuid(),
     account_id: uuid(),
     user_id: uuid(),
-    turn_number: z.int().nullable().meta({ description: 'Null until the circle starts.' }),
+    turn_number: z
+      .int()
+      .nullable()
+      .meta({ description: 'Null until the circle starts, and if the place ended before its turn.' }),
     excluded_turn: z
       .int()
       .nullable()

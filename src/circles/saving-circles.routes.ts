@@ -64,9 +64,9 @@ routes.get(
   {
     summary: 'List saving circles',
     description:
-      'Individuals see the circles that they created or joined. With `organization_id` an organization admin sees ' +
-      'another organization’s public circles, an individual those that their own organization shows (403 for ' +
-      'another).',
+      'Individuals see the circles that they created or joined, and new ones to which they are invited. With ' +
+      '`organization_id` an organization admin sees another organization’s public circles, an individual those ' +
+      'that their own organization shows (403 for another).',
     access: allow('read-saving-circle', { scope: "own; the organization's for its admins; all for platform" }),
     query: CircleQuery,
     answers: { 200: z.object({ message, saving_circles: z.array(ListedCircleAnswer), ...pageFields }) },
@@ -91,10 +91,11 @@ routes.get(
     summary: 'Read a saving circle',
     description:
       'With `x-client-type: mobile` the stored fields; with `web` (the default) also `aggregation`. Callers who ' +
-      'neither belong to the circle nor manage it see neither accounts nor who has not paid. A user who is offered a ' +
-      'place in an active circle may read it in the same way, until they have agreed or the offer is withdrawn.',
+      'neither belong to the circle nor manage it see neither accounts nor who has not paid. A user invited to a ' +
+      'new circle, or offered a place in an active one, may read it in the same way while the invitation or offer ' +
+      'is open.',
     access: allow('read-saving-circle', {
-      scope: 'own, joined, visible, or with a place offered to the caller; all for platform',
+      scope: 'own, joined, visible, or with an invitation or offer to the caller; all for platform',
     }),
     params,
     answers: { 200: z.object({ message, saving_circle: CircleDetailAnswer }) },
@@ -146,9 +147,9 @@ routes.post(
     summary: 'Cancel an active saving circle',
     description:
       'Refunds contributions to the unfinished round, including money that still arrives. The remaining balance ' +
-      'is distributed in proportion to positive net positions; the settlement shows the rest as `debts`. In a circle ' +
-      'that began at a later turn than 1, payments in the earlier rounds, held elsewhere, count in both. The circle stays ' +
-      'readable.',
+      'is distributed in proportion to positive net positions; the settlement shows the rest as `debts`. In a ' +
+      'circle that began at a later turn than 1, payments in the earlier rounds, held elsewhere, count in the ' +
+      'distribution and the debts. The circle stays readable.',
     access: allow('delete-saving-circle', { userTypes: ['platform'], scope: 'all' }),
     params,
     answers: { 200: z.object({ message, data: CircleAnswer }) },
@@ -164,16 +165,16 @@ routes.get(
   {
     summary: 'Check the draw of a lottery',
     description:
-      '`commitment` is the SHA-256, in hex, of `seed` (a text). Members take their turns by ascending SHA-256 of the ' +
-      'text `seed:account_id`; in circles with terms, of the text `seed:entropy:account_id`, where `entropy` is the ' +
-      'SHA-256, in hex, of the values of all members in the order of joining, joined by newlines. All are null until ' +
-      'the circle starts. Callers who neither belong to the circle nor manage it see no accounts. Note the ' +
-      'commitment, and your own value, when you join: `examples/verify-draw.ts` checks the draw against them, ' +
-      'offline. That proves that neither the seed nor your value was changed. But only the service sees the seed and ' +
-      'all values before the draw: a platform that also joins, itself or through an accomplice, could try values for ' +
-      'its own member until the order suits, even after all others have joined. In circles without terms, anybody ' +
-      'who has the seed can compute the order of accounts before they join.',
-    access: allow('read-saving-circle', { scope: 'as for the circle' }),
+      '`commitment` is the SHA-256, in hex, of `seed` (a text). Members take their turns by ascending SHA-256 of ' +
+      'the text `seed:account_id`; in circles with terms, of the text `seed:entropy:account_id`, where `entropy` ' +
+      'is the SHA-256, in hex, of the values of all members in the order of joining, joined by newlines. All but ' +
+      '`commitment` are null until the circle starts. Callers who neither belong to the circle nor manage it do ' +
+      'not see accounts. Note the commitment, and your own value, when you join: `examples/verify-draw.ts` checks ' +
+      'the draw against them, offline. That proves that neither the seed nor your value was changed. But only the ' +
+      'service sees the seed and all values before the draw: a platform that also joins, itself or through an ' +
+      'accomplice, could try values for its own member until the order suits, even after all others have joined. ' +
+      'In circles without terms, anybody who has the seed can compute the order of accounts before they join.',
+    access: allow('read-saving-circle', { scope: 'own, joined or visible; all for platform' }),
     params,
     answers: { 200: z.object({ message, data: DrawAnswer }) },
   },
@@ -211,8 +212,8 @@ summary.get(
   {
     summary: "Summarize an organization's saving circles",
     description:
-      'All fields are strings. Platform callers name any organization with `organization_id`, or none for the total ' +
-      'of all; others get 401 for any but their own.',
+      'All figures are strings. Platform callers may name any organization with `organization_id`, or omit it for ' +
+      'the total of all; others get 401 for any but their own.',
     access: allow('read-saving-circle', {
       userTypes: ['platform', 'organization'],
       scope: "the organization's; all for platform",

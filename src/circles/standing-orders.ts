@@ -111,7 +111,7 @@ async function getOwnPlace(
   const circle = await lockLiveCircle(tx, ordering.circleId);
   const member = await getPlace(tx, circle, ordering);
   if (member.user_id !== ordering.caller.userId) {
-    refuse('FORBIDDEN', 'only the member can make and end a standing order', { field: 'member_id' });
+    refuse('FORBIDDEN', 'only the member can set or cancel a standing order', { field: 'member_id' });
   }
   if (isFinal(circleLaw, circle.status) || member.excluded_turn) {
     refuse('REQUEST_INVALID', 'no further round will open for this member', { field: 'id' });

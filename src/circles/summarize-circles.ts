@@ -7,7 +7,9 @@ import type { summaryFields } from './present-circle.ts';
 
 type CircleSummary = { [Name in keyof typeof summaryFields]: z.input<(typeof summaryFields)[Name]> };
 
-/** Two statements, because one condition for both would read every circle for an organization too. */
+/**
+ * Builds one of two statements: a single one for both cases would read every circle for an organization's summary, too.
+ */
 const queryOf = (condition: string) => `select o.id as organization_id, o.name as organization_name,
     count(c.id) filter (where c.status = 'completed')::text as completed_circles,
     count(c.id) filter (where c.status = 'cancelled')::text as cancelled_circles,

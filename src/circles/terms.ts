@@ -65,6 +65,7 @@ export const needsConsent = ({ on_default }: TermsColumns): boolean => on_defaul
 /** Throws if the terms require consent and the new member does not give it. Returns whether they consented. */
 export function requireConsent(terms: TermsColumns, consent: boolean | undefined): boolean {
   if (!needsConsent(terms)) return false;
-  const why = 'must be true: members who have received go on paying, by debits of the account if necessary';
+  const why =
+    'must be true: members keep paying after they have received the pot, by debits of the account if necessary';
   return consent || refuse('REQUEST_INVALID', why, { field: 'consent' });
 }

@@ -23,11 +23,11 @@ import {
 /** The requested changes, with complete terms. */
 type Changed = Omit<CircleChange, 'terms'> & { terms?: CircleTerms | null | undefined };
 
-/** Fields that may change even after the circle is `new`. */
+/** Fields that may also change once the circle is no longer `new`. */
 const alwaysChangeable = ['name', 'visibility'];
 
 /**
- * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, after that name and
+ * Changes a circle, for its managers, and signals its workflow: every field while it is `new`, then only name and
  * visibility. Once others have joined, amount, first turn and terms are fixed, and the start can only move later.
  * Throws NOT_FOUND, FORBIDDEN, and 400 for other changes, a capacity below the number of members, a turn beyond the
  * capacity, and a day before today.
@@ -77,7 +77,7 @@ async function changePlan(tx: EntityManager, circle: SavingCircle, change: Chang
   const members = await tx.find(CircleMember, { saving_circle_id: circle.id }, { refresh: true });
   if (members.some(({ user_id }) => user_id !== circle.created_by)) {
     for (const [field, value] of Object.entries({ amount, current_turn, terms })) {
-      if (value !== undefined) refuse('REQUEST_INVALID', 'can only be changed until others have joined', { field });
+      if (value !== undefined) refuse('REQUEST_INVALID', 'cannot be changed once others have joined', { field });
     }
     if (start !== undefined && start.starts_at < circle.starts_at) {
       refuse('REQUEST_INVALID', 'can only be moved later once others have joined', { field: 'start_date' });

@@ -58,8 +58,7 @@ async function askedUser(em: EntityManager, caller: Caller, userId: string | und
 
 /**
  * Returns the table and conditions for the rows that a caller may read: individuals their own and those that credit
- * their accounts, users of type `organization` those of their organization's users and accounts, platform all
- * (docs/contract.md 2).
+ * their accounts, users of type `organization` those of their organization's users and accounts, platform all.
  */
 function listingOf(caller: Caller, userId: string | undefined, filter: TransactionFilter): Listing {
   const { product_id, reference_type, type } = filter;
@@ -156,7 +155,9 @@ async function readTransactions(
   return { items, total: counted.total, next };
 }
 
-/** Counts the matching rows: an owner's in a covering index, all rows from the counters by reference type and type. */
+/**
+ * Counts the matching rows: an owner's in a covering index, everybody's with the counters by reference type and type.
+ */
 async function countTransactions(em: EntityManager, listing: Listing): Promise<number> {
   let total = 0;
   for (const source of sourcesOf(listing)) total += await countSource(em, source);
@@ -196,7 +197,7 @@ export async function mayReadTransaction(
   return rows.length > 0;
 }
 
-/** Reads a transaction. Throws NOT_FOUND, and FORBIDDEN when it is someone else's (docs/contract.md 2). */
+/** Reads a transaction. Throws NOT_FOUND, and FORBIDDEN when it is someone else's (docs/contract.md 0). */
 export async function getTransaction(em: EntityManager, caller: Caller, id: string): Promise<Transaction> {
   const transaction = await em.findOne(Transaction, { id });
   if (transaction === null) refuse('NOT_FOUND', 'the transaction was not found', { field: 'id' });

@@ -24,7 +24,7 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  * Three further rules:
  *
  * - A transaction that writes several journals locks the balances of all of them before the first (`holdBalances`);
- *   otherwise only each journal by itself would keep the order.
+ *   otherwise each journal would keep the order, but not the transaction.
  * - Every insert that names a referenced row (user, role, organization, partner, account), and every reader that relies
  *   on it, share-locks it (`key share`) at any time. A transaction that locks such a row exclusively (`for update`: a
  *   suspension) must not wait afterwards for any row below, so that waiting for it is never part of a cycle; it may
@@ -42,7 +42,7 @@ const peoples = "select a.id from accounts a where a.kind in ('user', 'organizat
  * a payment from a balance after it; the two deadlock only if they use the same key.
  */
 export const lockOrder: readonly LockedRows[] = [
-  { name: 'what people decide', table: 'decisions' },
+  { name: 'decisions', table: 'decisions' },
   { name: 'requests', table: 'requests', where: 'kind is not null' },
   { name: 'partners', table: 'partners', modes: ['share', 'no key update', 'update'] },
   { name: 'orders', table: 'payment_orders' },
@@ -53,25 +53,29 @@ export const lockOrder: readonly LockedRows[] = [
   { name: 'receipts', table: 'receipts' },
   { name: 'donations', table: 'donations' },
   { name: 'subscriptions', table: 'donation_subscriptions' },
-  { name: 'balances of people that pay', table: 'account_balances', where: `shard = 0 and account_id in (${peoples})` },
-  { name: 'users whose limits are judged', table: 'users', modes: ['no key update'] },
+  {
+    name: 'debited balances of people and organizations',
+    table: 'account_balances',
+    where: `shard = 0 and account_id in (${peoples})`,
+  },
+  { name: 'users whose limits are checked', table: 'users', modes: ['no key update'] },
   { name: 'bank accounts', table: 'bank_accounts' },
-  { name: 'causes that are judged', table: 'charitable_causes', modes: ['share', 'no key update'] },
+  { name: 'causes that are checked', table: 'charitable_causes', modes: ['share', 'no key update'] },
   { name: 'circles', table: 'saving_circles' },
   { name: 'goals', table: 'saving_goals' },
   { name: 'products', table: 'products' },
   { name: 'keys of payments from balances', table: 'requests', where: 'kind is null' },
-  { name: 'tallies of what limits count', table: 'payout_tallies' },
-  { name: 'totals of what is given back or allocated', table: 'cause_totals', where: 'shard = 0' },
+  { name: 'tallies for limits', table: 'payout_tallies' },
+  { name: 'totals of causes, for refunds and allocations', table: 'cause_totals', where: 'shard = 0' },
   {
-    name: 'other balances that pay',
+    name: 'other debited balances',
     table: 'account_balances',
     where: `shard = 0 and account_id not in (${peoples})`,
   },
-  { name: 'balances that are paid', table: 'account_balances', where: 'shard > 0' },
+  { name: 'credited balances', table: 'account_balances', where: 'shard > 0' },
   { name: 'counts of transactions', table: 'transaction_counts' },
-  { name: 'totals of what is given', table: 'cause_totals', where: 'shard > 0' },
-  { name: 'causes that money came to or left', table: 'charitable_causes', modes: ['key share', 'update'] },
+  { name: 'totals of causes, for donations', table: 'cause_totals', where: 'shard > 0' },
+  { name: 'causes whose money has changed', table: 'charitable_causes', modes: ['key share', 'update'] },
 ];
 
 /** The accounts of all journals that a transaction is about to write. */
@@ -82,7 +86,7 @@ export interface HeldBalances {
 
 /**
  * Locks the balances of several journals at once, in the order of `lockOrder`, until the caller's transaction ends. For
- * transactions that write more than one journal: each alone keeps the order, both together would not. Locking more
+ * transactions that write several journals: each journal alone keeps the order, several in turn would not. Locking more
  * accounts than needed does no harm.
  */
 export async function holdBalances(tx: EntityManager, { debited, credited }: HeldBalances): Promise<void> {

@@ -9,7 +9,7 @@ interface OwnedAccount {
 
 /**
  * Returns whether the caller may pay from or into the account as its owner: individuals use their own `user` accounts,
- * users of type `organization` those of their organization (docs/contract.md 1). Platform users own none.
+ * users of type `organization` those of their organization (docs/contract.md 2). Platform users own none.
  */
 export function mayUseAccount(caller: Payer, account: OwnedAccount): boolean {
   if (account.kind === 'user') return account.user_id === caller.userId;

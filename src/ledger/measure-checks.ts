@@ -4,7 +4,7 @@ import type { CheckResult } from './run-checks.ts';
 /** Creates the gauges of the checks of the books: their results, and when each was last read. */
 export function measureChecks(metrics: Metrics) {
   const violations = gauge(metrics, 'amanah_check_violations', 'Rows of each check_* view; 0 is healthy.', ['check']);
-  const last = gauge(metrics, 'amanah_checks_read_timestamp_seconds', 'When a check was last read.', []);
+  const last = gauge(metrics, 'amanah_checks_read_timestamp_seconds', 'When any check was last read.', []);
   const each = gauge(metrics, 'amanah_check_read_timestamp_seconds', 'When each check was last read; 0 if never.', [
     'check',
   ]);

@@ -38,8 +38,8 @@ export async function runCheck(
   const rows = await readFresh(
     em,
     async (reader) => {
-      // Empty means unset. Set for this transaction only, because a pooler may change the session. If the worker dies,
-      // the database cancels the query.
+      // An empty value means unset. Both settings are for this transaction only, because a pooler may change the
+      // session. With the second, the database cancels the query if the worker dies.
       await reader.execute(
         "select set_config('amanah.checks_since', ?, true), set_config('client_connection_check_interval', '5s', true)",
         [since ?? ''],

@@ -15,7 +15,7 @@ import { ledgerReferenceTypes, transactionLaw, transactionPurposes, transactionT
 const isReceived = ({ userId, userType }: Pick<Caller, 'userId' | 'userType'>, { user_id }: Transaction): boolean =>
   userType === 'individual' && user_id !== userId;
 
-/** Returns a ledger row as the API shows it to the caller (docs/contract.md 2). */
+/** Returns a ledger row as the API shows it to the caller. */
 const presentTransaction = (caller: Pick<Caller, 'userId' | 'userType'>, row: Transaction) => ({
   id: row.id,
   user_id: isReceived(caller, row) ? null : row.user_id,
@@ -40,7 +40,9 @@ const presentTransaction = (caller: Pick<Caller, 'userId' | 'userType'>, row: Tr
 const TransactionShape = z
   .object({
     id: uuid(),
-    user_id: uuid().nullable().meta({ description: 'The payer; null for those who only receive.' }),
+    user_id: uuid().nullable().meta({
+      description: 'The payer, or who received a pot or refund; null for callers who only received a payment.',
+    }),
     amount: amount(),
     status: z.enum(transactionLaw.statuses),
     date: timestamp(),
@@ -70,7 +72,7 @@ const success = { status: z.literal('success'), statusCode: z.literal(200), mess
 const routes = createRouteGroup<DocumentView>({
   prefix: '/v1/transactions',
   tag: 'Transactions',
-  description: 'The read-only ledger of money movements, written by payments and callbacks only.',
+  description: 'The read-only ledger of money movements.',
 });
 
 routes.get(

@@ -75,7 +75,7 @@ export function nextPayoutWaitMs(elapsedMs: number, restMs: number): number {
   return restMs > 0 ? Math.max(restMs, Math.min(wait, longestRestWaitMs)) : wait;
 }
 
-/** A pending payout polled this late has lost its workflow; the sweep restarts it. */
+/** A pending payout whose poll is overdue by this much has lost its workflow; the sweep restarts it. */
 export const overdueGraceMs = 5 * minuteMs;
 
 /**

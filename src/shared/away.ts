@@ -18,7 +18,7 @@ const poolExhausted =
 
 /** Whether the error means that a dependency is unavailable, so that a later retry makes sense. */
 export const isAway = (error: unknown): boolean =>
-  // The keys database's own errors.
+  // KEYS_AWAY is the error of the keys database.
   isOfCause(error, (code) => code === 'KEYS_AWAY' || networkCodes.has(code) || databaseAway.test(code), poolExhausted);
 
 const lostCodes = /^(08...|57P0[1-3]|ECONNRESET|EPIPE|ETIMEDOUT)$/;

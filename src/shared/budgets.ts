@@ -101,7 +101,7 @@ const databaseWithin = (ms: number): DatabaseBudget => ({
   transaction: (ms * 7) / 8,
 });
 
-/** A slow download of an account statement; longer ones are fetched by period. */
+/** The longest download of an account statement; a longer statement must be fetched in several periods. */
 const download = 20 * minute;
 const command = 120 * minute;
 
@@ -122,9 +122,9 @@ const database = {
 
 /** When a migration stops waiting for a lock. */
 const migration = {
-  /** How long it gives way before it retries. */
+  /** How long it pauses before it retries. */
   pause: 5 * second,
-  /** When it gives up. */
+  /** How long it retries before it gives up. */
   givesWay: 10 * minute,
 };
 
@@ -213,7 +213,7 @@ const shutdown = {
 /** Looking up the caller first of all: in the queue and then in the database, together as long as `away`. */
 const callerLookUp = { waitMs: requests.away - reach.database - 0.2 * second, runMs: reach.database + 0.2 * second };
 
-/** Batched look-ups of people's keys: in the queue and then in their database, together as long as `away`. */
+/** Batched look-ups of people's keys: in the queue and then in their database, together a little less than `away`. */
 const keyLookUp = { waitMs: requests.away - reach.keys - 0.4 * second, runMs: reach.keys + 0.2 * second };
 
 /** Batched balance payments: in the queue, then in their transaction. */

@@ -2,7 +2,7 @@ import { refuse } from './errors.ts';
 import type { OrganizationStatus } from './organization.ts';
 import type { UserType } from './user.ts';
 
-/** What decides whether a token is revoked. */
+/** The facts that decide whether a token is revoked. */
 export interface TokenMark {
   /** The token's `jti`, by which it is revoked. */
   tokenId: string;
@@ -33,7 +33,7 @@ export interface Caller {
   askedAt: Date;
 }
 
-/** What decides which accounts belong to a caller. */
+/** The fields that decide which accounts belong to a caller. */
 export type Payer = Pick<Caller, 'userId' | 'userType' | 'organizationId'>;
 
 /** Who acts: a caller, or an operator at the command line, who has a super admin's rights but is not a user. */

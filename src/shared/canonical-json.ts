@@ -7,14 +7,14 @@ export function canonicalJson(value: unknown): string {
   return textOf(Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)));
 }
 
-/** A value with its own `toJSON`, such as a number kept by its digits, is not treated as an object. */
+/** A value with its own `toJSON`, such as a number that keeps its digits, is not treated as an object. */
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&
   value !== null &&
   !Array.isArray(value) &&
   typeof (value as { toJSON?: unknown }).toJSON !== 'function';
 
-// Written piece by piece: mapping lists costs several times as much, and any caller's body gets here.
+// Concatenates piece by piece: mapping lists costs several times as much, and anyone's request body reaches this.
 function textOf(value: unknown): string {
   if (Array.isArray(value)) {
     let text = '[';

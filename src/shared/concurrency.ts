@@ -8,7 +8,7 @@ export const tooLate = (): DomainError => busy('The requests before this one too
 export interface Semaphore {
   /**
    * Waits for a place, at most `waitMs` milliseconds; resolves to the function that frees it. Callers with `goesFirst`
-   * get every second place, so that others do not delay them, nor they others. Throws SERVICE_UNAVAILABLE.
+   * get every second place, so that neither group of callers delays the other for long. Throws SERVICE_UNAVAILABLE.
    */
   enter(options?: { key?: string; goesFirst?: boolean; waitMs?: number }): Promise<() => void>;
 }
@@ -26,7 +26,9 @@ interface Waiter {
   call(): void;
 }
 
-/** Maximum keys remembered, so that a flood of new keys still lets the line empty. */
+/**
+ * Maximum keys remembered: beyond it all are forgotten, so that a flood of new keys does not starve the earlier ones.
+ */
 const mostServed = 10_000;
 
 /**

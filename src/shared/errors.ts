@@ -105,7 +105,7 @@ export function errorCodeOf(error: unknown): string | number | undefined {
 /** SQLSTATE of the trigger that blocks new data of an erased person (identity.sql). */
 const ofErasedPerson = 'AM012';
 
-/** The thrown value, or a refusal if it blocked creating something for an erased person. */
+/** Returns the thrown value, or a refusal in place of that trigger's error. */
 export const asRefusal = (error: unknown): unknown =>
   errorCodeOf(error) === ofErasedPerson
     ? new DomainError('FORBIDDEN', 'The user has been erased', { cause: error })

@@ -1,8 +1,8 @@
-/** What is shown of a number for comparison: its last four characters. */
+/** Masks a number for comparison, except for its last four characters if it has more. */
 export const maskNumber = (number: string): string =>
   number === '' ? '' : `${'*'.repeat(Math.max(4, number.length - 4))}${number.length > 4 ? number.slice(-4) : ''}`;
 
-/** What is shown of a name for comparison: the first letter of each word. */
+/** Masks a name for comparison, except for the first letter of each word. */
 export const maskName = (name: string): string =>
   name
     .split(/\s+/)

@@ -43,7 +43,7 @@ const unitsOfRupiah = 10_000;
 /** An amount in units of IDR 0.0001, for calculations with very many amounts. */
 export const unitsOf = (amount: Money): bigint => BigInt(read(amount).times(unitsOfRupiah).toFixed(0));
 
-/** The amount of so many units of IDR 0.0001 (scale 4), never below zero. */
+/** The amount (IDR, scale 4) of a number of units of IDR 0.0001, which must not be negative. */
 export function moneyOfUnits(units: bigint): Money {
   const digits = units.toString().padStart(5, '0');
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`;

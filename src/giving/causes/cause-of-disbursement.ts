@@ -20,11 +20,11 @@ export async function startCause(tx: EntityManager, causeId: string, by: Changed
 
 /**
  * Makes a closed cause `completed` if all its money has reached the bank: at its last disbursement, or when it is
- * closed after that. A cause that has disbursed nothing keeps its status. Call it last in a transaction that has not
- * locked the cause.
+ * closed after that. A cause that has disbursed nothing keeps its status. A transaction that has not yet locked the
+ * cause must call it last.
  */
 export async function completeClosedCause(tx: EntityManager, causeId: string, by: ChangedBy): Promise<void> {
-  // An open cause is only share-locked, as donations do; a later transaction that closes it sees these changes.
+  // An open cause is only share-locked, as by donations; a later transaction that closes it sees these changes.
   const open = await tx.execute<unknown[]>(
     "select 1 from charitable_causes where id = ? and status not in ('deactivated', 'cancelled') for key share",
     [causeId],

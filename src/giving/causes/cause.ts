@@ -14,8 +14,8 @@ const causeStatuses = [
 ] as const;
 
 /**
- * The creator, managers and the platform set the status (the former `active` and `approved` only while it is approved).
- * No status is final.
+ * The creator and managers set any status, but `active`, `approved` and `completed` only while the cause is approved;
+ * approvals, stops and disbursements set it, too. No status is final.
  */
 export const causeLaw = statusLaw({ initial: ['pending'], transitions: anyToAny(causeStatuses) });
 export type CauseStatus = StatusOf<typeof causeLaw>;

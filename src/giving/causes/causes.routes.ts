@@ -89,9 +89,11 @@ routes.post(
   {
     summary: 'Register a charitable cause',
     description:
-      'The cause is `pending` until the platform approves it. Donations are credited to `account_id`: the caller’s own ' +
-      'account, or for platform callers an account of an organization (403 otherwise).',
-    access: allow('create-charitable-cause', { scope: 'for the caller; for an organization by platform' }),
+      'The cause is `pending` until the platform approves it. Donations are credited to `account_id`: an account ' +
+      'of the caller or, for its admins and platform callers, of an organization (403 otherwise).',
+    access: allow('create-charitable-cause', {
+      scope: 'for the caller; for an organization by its admins and platform',
+    }),
     body: z.strictObject({
       account_id: uuid(),
       ...texts,
@@ -141,10 +143,11 @@ routes.patch(
   {
     summary: 'Change a charitable cause',
     description:
-      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). Changing `name`, `regulations`, ' +
-      '`benefit` or `target_amount` of an approved cause makes it `pending` and unapproved again. The status ' +
-      'of a cause that the platform stopped cannot be changed (403). A cause that is `cancelled` or `deactivated` after ' +
-      'disbursing all its money becomes `completed`.',
+      'A cause that was never approved cannot be set to `active`, `approved` or `completed` (403). Changing ' +
+      '`name`, `regulations`, `benefit` or `target_amount` of an approved cause makes it `pending` and unapproved ' +
+      'again. The status of a cause that the platform stopped cannot be changed (403). A cause set to `cancelled` ' +
+      'or `deactivated` after disbursing all its money then becomes `completed`; the response shows the requested ' +
+      'status.',
     access: allow('update-charitable-cause', { scope: 'as creator, admin of its organization or manager' }),
     params,
     body: z.strictObject({
@@ -172,8 +175,7 @@ routes.delete(
     summary: 'Deactivate a charitable cause',
     description:
       'The cause becomes `deactivated`; its donations are not refunded. A cause that has disbursed all its money ' +
-      'becomes ' +
-      '`completed` instead.',
+      'then becomes `completed`; the response still shows `deactivated`.',
     access: allow('delete-charitable-cause', { scope: 'as creator or admin of its organization' }),
     params,
     answers: { 200: z.object({ message, data: CauseAnswer }) },
@@ -244,9 +246,9 @@ routes.post(
   {
     summary: 'Stop a charitable cause',
     description:
-      'A cause in any status becomes `rejected`, which only the platform can undo: donations, allocations and periods of ' +
-      'subscriptions are refused. It keeps its money, including unsent disbursements, and open orders are settled. 400 if ' +
-      'it is already stopped.',
+      'A cause in any status becomes `rejected`, which only the platform can undo: donations, allocations and ' +
+      'periods of subscriptions are refused. It keeps its money, unsent disbursements fail, and open orders are ' +
+      'settled. 400 if it is already stopped.',
     access: ofTheSuperAdmin,
     params,
     body: why,
@@ -264,9 +266,9 @@ routes.post(
   {
     summary: 'Reinstate a charitable cause that was stopped',
     description:
-      'Restores its previous status; it accepts donations if that is `active`. A subscription period ' +
-      'refused while it was stopped is retried one and two days later; a `failed` subscription stays failed. ' +
-      '400 if the cause is not stopped; 403 if it would reopen but its owner was erased.',
+      'Restores its previous status; it accepts donations again if that is `active`, or `in_progress` and ' +
+      'approved. Subscription periods refused while it was stopped are retried within a day. 400 if the cause is ' +
+      'not stopped; 403 if it would reopen but its owner was erased.',
     access: ofTheSuperAdmin,
     params,
     body: why,

@@ -30,8 +30,8 @@ interface Owner {
 
 /**
  * Registers a `pending` cause. Donations are credited to `account_id`, which must exist (NOT_FOUND) and belong to the
- * creator (FORBIDDEN). Platform callers name an account of an organization, and create on its behalf if they also send
- * `organization_id`.
+ * creator or the creator's organization (FORBIDDEN). Platform callers name an account of an organization, and create on
+ * its behalf if they also send `organization_id`.
  */
 export function createCause(
   em: EntityManager,

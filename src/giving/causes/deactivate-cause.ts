@@ -9,7 +9,8 @@ import { isStopped } from './is-stopped.ts';
 
 /**
  * Deactivates a cause, for its creator and admins of its organization, unless the platform has stopped it (FORBIDDEN
- * otherwise). The row and its donations stay. A cause that has disbursed all its money becomes `completed`.
+ * otherwise). The row and its donations stay. A cause that has disbursed all its money then becomes `completed`; the
+ * returned row is from before that.
  */
 export function deactivateCause(
   em: EntityManager,

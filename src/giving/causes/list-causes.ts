@@ -31,9 +31,10 @@ const isOpen: Condition = {
 };
 
 /**
- * Returns the conditions for the causes that a caller may list: individuals those with their accounts and those they
- * manage, organization admins the organization's, platform all. With `organization_id` callers list that organization's
- * causes that accept donations; individuals may name only their own (docs/contract.md 5).
+ * Returns the conditions for the causes that a caller may list: individuals those that credit their accounts and those
+ * they manage, organization admins the organization's, platform all. With `organizationId`: all of that organization's
+ * for platform and its own admins, for others those that accept donations; individuals may name only their own
+ * organization.
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const named = { sql: 'row.organization_id = ?', params: [organizationId] };

@@ -32,8 +32,8 @@ export function stopCause(em: EntityManager, stopping: Stopping): Promise<CauseR
 
 /**
  * Restores a stopped cause's previous status. If that is a closed status and all its money has reached the bank since,
- * it becomes `completed`. Throws REQUEST_INVALID if it is not stopped, and FORBIDDEN if it would reopen but its owner
- * was erased.
+ * it then becomes `completed`; the returned row is from before that. Throws REQUEST_INVALID if it is not stopped, and
+ * FORBIDDEN if it would reopen but its owner was erased.
  */
 export function reinstateCause(em: EntityManager, stopping: Stopping): Promise<CauseRow> {
   return decide(em, stopping, (cause) => {

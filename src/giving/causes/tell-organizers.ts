@@ -2,7 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { tell } from '../../people/mail/tell.ts';
 import type { Cause } from './cause.entity.ts';
 
-/** Records mail to the creator and managers of a cause. The caller's transaction must have locked the cause. */
+/**
+ * Queues e-mail to a cause's creator and managers, as `tell` does, under the cause's lock. `turnNumber` distinguishes
+ * repeated stops.
+ */
 export async function tellOrganizers(
   tx: EntityManager,
   cause: Cause,

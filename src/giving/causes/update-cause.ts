@@ -29,7 +29,7 @@ export interface CauseChanges {
  * cause can become `active`, `approved` or `completed`, and can be paused and resumed (docs/contract.md 5). Changing a
  * field that the approval is based on revokes the approval: the cause is `pending` again, and open orders are still
  * settled. The status of a cause that the platform has stopped cannot be changed (FORBIDDEN, docs/contract.md 11). A
- * cause that is closed after disbursing all its money becomes `completed`.
+ * cause that is closed after disbursing all its money then becomes `completed`; the returned row is from before that.
  */
 export function updateCause(
   em: EntityManager,

@@ -42,7 +42,7 @@ async function allocate(tx: EntityManager, request: AllocationRequest): Promise<
   const cause = await judgeCause(tx, request.causeId, { lock: true });
   if ('refusal' in cause) return refuseWhole(cause.refusal, judgement);
   if (judgement.refused.length > 0) return refuseWhole(null, judgement);
-  // Last, so that a suspension of the requester does not wait for the locks above.
+  // Check this last, so that a suspension of the requester does not wait for the locks above.
   await requireActive(tx, request.requestedBy);
   return moveToCause(tx, request, { ids, cause, total: judgement.totalAmount });
 }
@@ -77,7 +77,7 @@ async function moveToCause(
   { batchId, attemptId, causeId, requestedBy, requestId }: AllocationRequest,
   { ids, cause, total }: { ids: string[]; cause: ReceivingCause; total: Money },
 ): Promise<Allocated> {
-  // Before the journal, which must match these rows.
+  // Update these rows first: the journal must match them.
   await tx.execute(
     `update donations set cause_id = ?, allocation_batch_id = ?, updated_at = now() where id = any(?::uuid[])`,
     [causeId, batchId, `{${ids.join(',')}}`],

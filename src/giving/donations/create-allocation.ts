@@ -7,7 +7,10 @@ import { findAllocation } from './allocate-donations.ts';
 import { type Allocated, type AllocationRequest, type AllocationWorkflows, packIds } from './allocation.ts';
 import { refuseAllocation, refuseAsWritten, refusedAllocation } from './refuse-allocation.ts';
 
-/** How long a request waits for its allocation, in milliseconds, mostly for others with the same donations. */
+/**
+ * How long a request waits for its allocation, in milliseconds; mostly, other allocations of the same donations delay
+ * it.
+ */
 const allocationWaitMs = budgets.requests.allocation;
 
 /**
@@ -30,7 +33,7 @@ export async function createAllocation(
       resourceId: batchId,
       kind: 'donation_allocation',
       stamp,
-      unavailable: 'The allocation has not ended yet; look again in a moment',
+      unavailable: 'The allocation is still running; check again in a moment',
     },
     {
       find: (place) => findAllocation(place, batchId),

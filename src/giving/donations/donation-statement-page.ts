@@ -41,7 +41,7 @@ const head = (facts: DonationStatementFacts): string => {
 <h1>Donations in ${year}</h1>
 <dl>
 <dt>Donor</dt><dd>${donor_name}</dd>
-<dt>Number</dt><dd>${donor_id}</dd>
+<dt>Donor ID</dt><dd>${donor_id}</dd>
 <dt>Donations</dt><dd>${count}</dd>
 <dt>Donated</dt><dd>${inRupiah(donated)}</dd>
 <dt>Refunded</dt><dd>${inRupiah(refunded)}</dd>

@@ -17,7 +17,7 @@ interface Ports {
 
 const routes = createRouteGroup<Ports>({ prefix: '/v1/donations', tag: 'Donations' });
 
-/** No donation is older. */
+/** No donation is from an earlier year. */
 const firstYear = 2000;
 
 const formats = ['json', 'csv', 'html'] as const;

@@ -1,6 +1,6 @@
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Donation types, status transitions and refund period (docs/contract.md 5). */
+/** Donation types, status transitions and refund period (docs/contract.md 5 and 12). */
 export const donationTypes = ['specific', 'open', 'subscription'] as const;
 export type DonationType = (typeof donationTypes)[number];
 

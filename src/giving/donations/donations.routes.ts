@@ -58,8 +58,8 @@ routes.get(
     summary: 'Trace the money of a donation',
     description:
       'The steps in order: the donation, the journal that paid it, the allocation that moved it, the cause that ' +
-      'holds it, then the cause’s disbursements, or the refund that returned it. The first hundred disbursements are ' +
-      'shown; the step `cause` has their number as `disbursement_count`, and `GET ' +
+      'holds it, then the cause’s disbursements, or the refund that returned it. The first hundred disbursements ' +
+      'are shown; the step `cause` has their total number as `disbursement_count`, and `GET ' +
       '/v1/charitable-causes/{id}/disbursements` lists all. Steps that have not happened are absent.',
     access: allow(permission, { scope: 'own; all for platform' }),
     params: z.object({ id: uuid() }),

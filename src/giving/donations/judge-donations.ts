@@ -8,7 +8,7 @@ import type { DonationRefusal } from './allocation.ts';
 export interface Judgement {
   refused: { id: string; reason: DonationRefusal }[];
   allocatableCount: number;
-  /** The sum of those that can be allocated; IDR, scale 4. */
+  /** The sum of the donations that can be allocated; IDR, scale 4. */
   totalAmount: Money;
 }
 

@@ -88,7 +88,7 @@ async function refuseTwin(tx: EntityManager, opening: SubscriptionOpening): Prom
     [opening.userId, opening.causeId, opening.sourceAccountId, opening.amount, opening.interval, twinWithinMinutes],
   );
   if (twin === undefined) return;
-  const complaint = `the equal subscription ${twin.id} began less than ${twinWithinMinutes} minutes ago; to begin another, send an Idempotency-Key`;
+  const complaint = `an equal subscription, ${twin.id}, began less than ${twinWithinMinutes} minutes ago; to begin another, send an Idempotency-Key`;
   refuse('REQUEST_INVALID', complaint, { field: 'cause_id' });
 }
 

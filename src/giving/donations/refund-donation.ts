@@ -79,12 +79,12 @@ export async function readRefund(
  */
 export function whyNotRefundable(facts: RefundFacts, { byDecision }: { byDecision: boolean }): string | null {
   if (facts.status !== 'completed') return `the donation is ${facts.status}, not completed`;
-  if (facts.allocated) return 'an open donation that was allocated is not refunded';
+  if (facts.allocated) return 'an open donation cannot be refunded once it is allocated';
   const isStranded = byDecision && facts.owner_erased;
-  if (!facts.in_time && !isStranded) return `a donation is refunded within ${refundDays} days`;
+  if (!facts.in_time && !isStranded) return `a donation can only be refunded within ${refundDays} days`;
   if (facts.disbursed_since && !isStranded) return 'money of its charitable cause has been disbursed since';
-  if (!facts.covered) return 'what its charitable cause still has does not cover it';
-  return facts.refund_account_id === null ? 'its donor has no account that it could be refunded to' : null;
+  if (!facts.covered) return 'the account that holds it no longer covers it';
+  return facts.refund_account_id === null ? 'its donor has no account to refund it to' : null;
 }
 
 /**
@@ -116,9 +116,9 @@ export async function refundDonation(
 }
 
 /**
- * Refunds a refundable donation, which the caller's transaction has locked: writes its status, which the journal must
- * match, the journal, a `reversed` transaction row and the event. Completes a closed cause that has disbursed the rest
- * of its money.
+ * Refunds a refundable donation that the caller's transaction has locked: first updates its status, which the journal
+ * must match, then writes the journal, a `reversed` transaction row and the event. Completes a closed cause that has
+ * disbursed the rest of its money.
  */
 export async function giveBack(
   tx: EntityManager,

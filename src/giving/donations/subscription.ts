@@ -3,7 +3,7 @@ import type { Money } from '../../shared/money.ts';
 import type { OpeningStamp } from '../../shared/opening.ts';
 import { type StatusOf, statusLaw } from '../../shared/status-law.ts';
 
-/** Intervals, statuses and due dates of subscriptions (docs/contract.md 5), also for workflows. */
+/** Intervals, statuses and due dates of subscriptions (docs/contract.md 5); workflows import them, too. */
 export const subscriptionIntervals = ['weekly', 'monthly'] as const;
 export type SubscriptionInterval = (typeof subscriptionIntervals)[number];
 
@@ -27,7 +27,10 @@ export const subscriptionAttemptLaw = statusLaw({
   },
 });
 
-/** Maximum attempts: when a period is due and a day after each refusal. The third refusal ends the subscription. */
+/**
+ * Maximum attempts: when a period is due and a day after each refusal. The third refusal ends the subscription;
+ * refusals by the receiving side do not count.
+ */
 export const attemptsPerPeriod = 3;
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -71,11 +71,12 @@ routes.post(
   {
     summary: 'Donate to a cause every week or month',
     description:
-      'The first payment is made at once; if it is refused (400 if the balance does not cover it), no subscription ' +
-      'is created. The n-th period is due n weeks or months after the first, with the day clamped to the end of the ' +
-      'month (UTC+7). A refused period is retried a day after each refusal; the third refusal of one period ends the ' +
-      'subscription as `failed`. The same `Idempotency-Key` and body return the same subscription. Without a key, an ' +
-      'equal active subscription begun within the last ten minutes is a 400 that names it.',
+      'The first payment is made at once; if it is refused (400 if the balance does not cover it), no ' +
+      'subscription is created. The n-th period is due n weeks or months after the first, with the day clamped to ' +
+      'the end of the month (UTC+7). A refused period is retried a day after each refusal; the third refusal of ' +
+      'one period ends the subscription as `failed`, but refusals by the cause or its organization do not count. ' +
+      'The same `Idempotency-Key` and body return the same subscription. Without a key, an equal active ' +
+      'subscription begun within the last ten minutes is a 400 that names it.',
     access: allow(permission, { scope: 'from own accounts' }),
     body: z.strictObject({
       cause_id: uuid(),
@@ -92,7 +93,7 @@ routes.post(
     const { subscription, isRepeated } = await createSubscription(em, deps, { caller, body, key, requestId });
     return answer(
       201,
-      { message: 'Subscription begun', data: presentSubscription(subscription) },
+      { message: 'Subscription created', data: presentSubscription(subscription) },
       isRepeated ? { 'Idempotency-Replayed': 'true' } : {},
     );
   },

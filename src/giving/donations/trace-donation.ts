@@ -39,7 +39,7 @@ interface Disbursed {
   status: string;
   reference: string;
   succeeded_at: Date | string | null;
-  /** The total, however many are read. */
+  /** The total number of disbursements, including those not read. */
   count: number;
 }
 
@@ -66,7 +66,7 @@ const instant = (value: Date | string): string => new Date(value).toISOString();
 /**
  * Traces the money of a donation, in order: the donation, the journal that paid it, the allocation that moved it out of
  * the pool, the cause that holds it, and the first disbursements of that cause since (a hundred by default; the cause's
- * step has their number), or the refund that returned it. Steps that have not happened are absent.
+ * step has their total number), or the refund that returned it. Steps that have not happened are absent.
  */
 export async function traceDonation(
   em: EntityManager,

@@ -10,7 +10,7 @@ export const productKinds = [
 ] as const;
 export type ProductKind = (typeof productKinds)[number];
 
-/** An open product becomes `completed` when it reaches its target; a closed one stays closed. */
+/** An open product that reaches its target becomes `completed`; a closed one stays `closed`. */
 export const productLaw = statusLaw({
   initial: ['open'],
   transitions: {

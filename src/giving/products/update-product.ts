@@ -48,8 +48,7 @@ export function updateProduct(
 function statusAfter(product: Product, held: Money, asked: ProductStatus | undefined): ProductStatus {
   const { target_amount: target, status } = product;
   const isReached = target !== null && target !== undefined && compareMoney(held, target) >= 0;
-  if (asked === 'completed' && !isReached)
-    refuse('REQUEST_INVALID', 'it is set when the target is reached', { field: 'status' });
+  if (asked === 'completed' && !isReached) refuse('REQUEST_INVALID', 'the target is not reached', { field: 'status' });
   if (asked === 'open' && isReached)
     refuse('REQUEST_INVALID', 'the target is reached; raise it first', { field: 'status' });
   if (asked === 'completed' && status === 'closed')

@@ -38,9 +38,7 @@ export async function openAccount(
 export const openFirstAccount: OpenFirstAccount = (tx, owner, by) =>
   openAccount(tx, { kind: 'userId' in owner ? 'user' : 'organization', name: 'Main', ...owner }, by);
 
-/**
- * Opens another account for the caller: the user's own, or the organization's for its users (docs/contract.md 1 and 2).
- */
+/** Opens another account for the caller: the user's own, or the organization's for its users (docs/contract.md 2). */
 export function createPocket(
   em: EntityManager,
   caller: Caller,

@@ -28,9 +28,9 @@ routes.get(
   {
     summary: 'Export the journals of a day',
     description:
-      'Streamed, not paged: a row for each posting, in the order of writing. With `Accept: text/csv` ' +
-      'the rows are lines of CSV under a header line. Once the day is sealed (01:00 UTC+7 of the next) `sealed` is true ' +
-      'and the export never changes; until then rows may be added. The rows of all days together are the balances.',
+      'Streamed, not paged: a row for each posting, in the order of writing. With `Accept: text/csv` the rows are ' +
+      'lines of CSV under a header line. Once the day is sealed (01:00 UTC+7 of the next) `sealed` is true and ' +
+      'the export never changes; until then rows may be added. The rows of all days add up to the balances.',
     access: finance,
     query: dayQuery,
     formats: jsonOrCsv,

@@ -9,7 +9,7 @@ export interface BalanceLine {
   account_id: string;
   /** The account's kind. */
   kind: string;
-  /** IDR, scale 4; negative if the account may be. */
+  /** IDR, scale 4; may be negative where the account allows it. */
   opening_balance: Money;
   closing_balance: Money;
 }

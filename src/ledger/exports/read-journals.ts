@@ -45,8 +45,8 @@ export function readJournals(
        select min(id)::text as first, max(id)::text as last from of_day`,
       [day.from, day.to],
     );
-    // Force a row-by-row scan along the primary key, whatever the planner's statistics of a growing table: with a sort
-    // or hash, or a scan of the month on its first day, each batch would cost as much as the whole day.
+    // Force a row-by-row scan along the primary key, even if the growing table's statistics are stale: with a sort or
+    // hash, or a scan of the month on its first day, each batch would cost as much as the whole day.
     await tx.execute(
       'set local enable_seqscan = off; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off',
     );

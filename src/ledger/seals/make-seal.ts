@@ -37,7 +37,7 @@ interface Draft {
   manifest: string;
 }
 
-/** How often a step may lose a number to a concurrent step before it gives up. */
+/** How many times a step may lose a number to a concurrent step before it gives up. */
 const longestRace = 100;
 /** The smallest possible id, which a journal may have. */
 const leastId = '00000000-0000-0000-0000-000000000000';

@@ -54,7 +54,7 @@ export function createSealKeys({
     const other = known.get(signer.id);
     if (other !== undefined && !other.equals(publicKey)) {
       throw new ConfigError(
-        `The configuration cannot be used: SEAL_VERIFICATION_KEYS has another key ${signer.id} than SEAL_SIGNING_KEY.`,
+        `The configuration cannot be used: SEAL_VERIFICATION_KEYS and SEAL_SIGNING_KEY differ in the key ${signer.id}.`,
       );
     }
     known.set(signer.id, publicKey);

@@ -57,9 +57,9 @@ export function sealStoreOf(storage: Storage) {
 }
 
 /**
- * Reports objects without a row: of this chain, if rows were deleted or lost in a restore, and of other chains signed
- * by one of our keys, as after all seals were deleted and a new chain begun. An object stored during the run has a row,
- * which is always inserted first.
+ * Reports objects without a row: those of this chain, whose rows were deleted or lost in a restore, and those of other
+ * chains signed by one of our keys, which remain if all seals are deleted and a new chain begins. An object stored
+ * during the run has a row, because its row is always inserted first.
  */
 export async function findRowless(
   em: EntityManager,

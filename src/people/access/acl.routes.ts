@@ -87,7 +87,8 @@ routes.post(
   '/roles',
   {
     summary: 'Create a custom role',
-    description: 'Organization admins create roles of their own organization; platform admins must name one.',
+    description:
+      '`organization_id` is required: organization admins send their own (403 otherwise), platform admins any.',
     access: allow('create-role', ownRoles),
     body: z.strictObject({
       name: text(100),

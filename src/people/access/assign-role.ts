@@ -19,8 +19,8 @@ export interface AssignRoleInput {
 }
 
 /**
- * Gives a user a role, replacing the current one. The caller must hold every permission of both (403). Throws 400 when
- * no active super admin, or no holder of `assign-role` in the organization, would be left.
+ * Gives a user a role, replacing the current one. The caller must hold every permission of both roles (403). Throws 400
+ * when no active super admin, or no holder of `assign-role` in the organization, would be left.
  */
 export async function assignRole(em: EntityManager, input: AssignRoleInput): Promise<Role> {
   const { caller, requestId, userId, roleId } = input;

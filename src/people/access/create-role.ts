@@ -18,7 +18,10 @@ export interface CreateRoleInput {
   permissions: readonly string[];
 }
 
-/** Returns the organization of a new role: the caller's own, or the one that a platform caller names. */
+/**
+ * Returns the organization of a new role, which the request must name. Throws 403 unless it is the caller's own or the
+ * caller is a platform user.
+ */
 async function organizationFor(em: EntityManager, caller: Caller, organizationId: string | undefined): Promise<string> {
   if (!isPlatform(caller)) {
     if (organizationId === undefined || organizationId !== caller.organizationId) {

@@ -47,8 +47,8 @@ export interface ListRolesInput extends ListWindow {
 }
 
 /**
- * Returns the roles that the caller may see: platform all; others those of their organization and the default roles not
- * for platform users.
+ * Returns the roles that the caller may see: platform all; others those of their organization and the default roles
+ * that are not for platform users.
  */
 export async function listRoles(em: EntityManager, input: ListRolesInput): Promise<Listed & { roles: Role[] }> {
   const { caller, organizationId, roleType, userType, ...page } = input;

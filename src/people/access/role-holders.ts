@@ -17,7 +17,7 @@ export async function keepSuperAdmin(tx: EntityManager, caller: Actor, user: Use
   if (caller.userId === null || user.user_type !== 'platform' || user.status !== 'active' || !user.role_id) return;
   const role = await tx.findOne(Role, user.role_id);
   if (role?.name !== superAdminRoleName) return;
-  // Serialized, so that two super admins removed at once do not each count the other as remaining.
+  // Removals are serialized, so that two super admins removed at once do not each count the other as remaining.
   await tx.execute("select pg_advisory_xact_lock(hashtext('super admins'))");
   const others = "select from users where role_id = ? and id <> ? and user_type = 'platform' and status = 'active'";
   const [left] = await tx.execute<[{ some: boolean }]>(`select exists (${others}) as some`, [role.id, user.id]);
@@ -59,12 +59,12 @@ export async function keepAssigner(
   change: () => Promise<void>,
 ): Promise<void> {
   if (organizationId === null) return change();
-  // Serialized, so that two holders removed at once do not each count the other as remaining.
+  // Removals are serialized, so that two holders removed at once do not each count the other as remaining.
   await tx.execute("select pg_advisory_xact_lock(hashtext('assigners'), hashtext(?))", [organizationId]);
   const hasAssigner = async () => (await tx.execute<[{ some: boolean }]>(assigners, [organizationId]))[0].some;
   const before = await hasAssigner();
   await change();
   if (before && !(await hasAssigner())) {
-    refuse('REQUEST_INVALID', 'the last holder of assign-role in an organization keeps it', { field });
+    refuse('REQUEST_INVALID', 'the organization would be left without a holder of assign-role', { field });
   }
 }

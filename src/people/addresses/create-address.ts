@@ -8,8 +8,8 @@ import { Address } from './address.entity.ts';
 import { type AddressDetails, type AddressType, placeToSeal } from './address.ts';
 
 /**
- * Returns the organization that owns the caller's address of this type, or null. Throws 400 if the caller belongs to no
- * organization.
+ * Returns the organization that owns the caller's address of this type, or null. Throws 400 for type `organization` if
+ * the caller belongs to none.
  */
 export function organizationFor(caller: Caller, addressType: AddressType): string | null {
   if (addressType === 'individual') return null;

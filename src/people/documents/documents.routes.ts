@@ -43,7 +43,7 @@ async function viewDocument(
 }
 
 const message = z.string();
-const scopeOfReading = "own, the organization's, public ones, no colleague's identity scans; all for platform";
+const scopeOfReading = "own, the organization's and public ones, without colleagues' identity scans; all for platform";
 const scopeOfChanging = "own; the organization's for its admins; all for platform";
 const params = z.object({ id: uuid() });
 const filters = {

@@ -31,7 +31,7 @@ export async function refuseBeyondStoredBytes(
   );
   const { stored, is_carried } = must(row, 'a sum returns a row');
   if (is_carried || Number(stored) + sizeBytes <= maximumBytes) return;
-  refuse('REQUEST_INVALID', `your files already have ${stored} bytes; at most ${maximumBytes} are stored for a user`, {
+  refuse('REQUEST_INVALID', `your files already take ${stored} bytes; the limit for a user is ${maximumBytes}`, {
     field,
   });
 }

@@ -1,9 +1,9 @@
 import { refuse } from '../../shared/errors.ts';
 
 export interface UploadLimits {
-  /** Concurrent uploads of one user in this process. */
+  /** Maximum concurrent uploads of one user in this process. */
   perUser: number;
-  /** Concurrent uploads of all users in this process. */
+  /** Maximum concurrent uploads of all users in this process. */
   inAll: number;
 }
 

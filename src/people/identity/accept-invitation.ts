@@ -62,7 +62,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Returns the invitation that this token can accept, or null, as for an inviter who is now suspended. */
+/** Returns the invitation that this token can accept, or null, also if the inviter is now suspended. */
 async function findWaiting(em: EntityManager, tokenHash: string) {
   const [found] = await em.execute<{ id: string; user_id: string; profile_sealed: string | null }[]>(
     `select i.id, i.user_id, u.profile_sealed from invitations i join users u on u.id = i.user_id

@@ -89,7 +89,7 @@ routes.post(
     const { email, password, totp_code } = body;
     const totpCode = totp_code ?? undefined;
     const loggedIn = await logIn(em, deps.sealer, { email, password, totpCode, address: ctx.ip, requestId });
-    // Before the session is opened, because this may fail with a 503.
+    // Do this before opening the session, because it may fail with a 503.
     const user = await presentUser(deps.sealer, loggedIn.user);
     const data = { ...showSession(ctx, deps, await openSession(em.fork(), deps, loggedIn)), user };
     return { message: 'Logged in', data };

@@ -27,7 +27,7 @@ interface CallerRow {
 const callersOf = 'select * from callers_of(?::uuid[], ?::text[], ?::integer[], ?::timestamptz[])';
 
 /**
- * Looks callers up, with one query for concurrent requests, which always runs after each of them arrived. Throws
+ * Looks callers up with one query for concurrent requests, which starts only after all of them have arrived. Throws
  * SERVICE_UNAVAILABLE when the database does not answer in time.
  */
 export function createFindCaller(orm: MikroORM): FindCaller {

@@ -70,8 +70,8 @@ async function organizationFor(em: EntityManager, input: InviteUserInput): Promi
  * Invites a user with a role (by default the default role of the type). The inviter must hold all permissions of the
  * role, because inviting grants them. A user who has not accepted may be invited again, which revokes the older token;
  * only a super admin may do so if a super admin sent the first invitation (403). An expired invitation frees its
- * address. Throws TOO_MANY_REQUESTS when an organization invites an address too often, or, not yet approved by the
- * platform, sends more invitations from a network address than sign-ups may come from it.
+ * address. Throws TOO_MANY_REQUESTS when organizations invite an address too often, or when one that is not `active`
+ * exceeds the limit of sign-ups from its network address.
  */
 export async function inviteUser(em: EntityManager, sealer: Sealer, input: InviteUserInput): Promise<Invitation> {
   const { caller, requestId, email, name, userType } = input;

@@ -56,15 +56,15 @@ export async function countSignUp(tx: EntityManager, origin: SignUpOrigin): Prom
 }
 
 /**
- * Counts invitations by organizations of an e-mail address, given by its digest, as each sends an e-mail that the
- * recipient may not want. Throws TOO_MANY_REQUESTS after ten in an hour from all inviters together, including withdrawn
- * ones.
+ * Counts an organization's invitation to an e-mail address, given by its digest, because each sends an e-mail that the
+ * recipient may not want. Throws TOO_MANY_REQUESTS after ten in an hour from all organizations together, including
+ * withdrawn ones.
  */
 export const countInvitation = (tx: EntityManager, emailDigest: string): Promise<void> =>
   count(tx, {
     key: sha256(emailDigest),
     perHour: 10,
-    complaint: 'Too many invitations of this address; try again later',
+    complaint: 'Too many invitations to this address; try again later',
   });
 
 /**

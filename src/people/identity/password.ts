@@ -67,8 +67,8 @@ const seal = (sealer: Sealer, userId: string, hashed: string): Promise<string> =
 export const normalizePassword = (password: string): string => password.normalize('NFKC');
 
 /**
- * Returns the sealed argon2id hash of a user's password (`normalizePassword`), including parameters and salt. For a
- * request from this address (in the form of `countedAddress`) by an authenticated user, who goes first. The seal is
+ * Returns the sealed argon2id hash of a user's password (`normalizePassword`), including parameters and salt. The
+ * request from `address` (in the form of `countedAddress`) goes first, because its user is authenticated. The seal is
  * bound to this user's row: an attacker who can write to the database can neither forge a hash nor copy another user's,
  * and logs never show one. Throws SERVICE_UNAVAILABLE if too many requests wait, or after waiting 10 seconds.
  */

@@ -14,7 +14,7 @@ interface PayerRow {
 export const refuseInactive = (): never => refuse('FORBIDDEN', 'The user who requested this is no longer active');
 
 /**
- * Reads a user who moves money afresh, for work that runs later, without their token. Throws FORBIDDEN if the user is
+ * Rereads the user whose money is moved, for work that runs later, without their token. Throws FORBIDDEN if the user is
  * no longer active or the organization is read-only. Waits for a suspension in progress; a later one waits until the
  * caller's transaction ends.
  */

@@ -88,7 +88,7 @@ export async function resetPassword(
   refuseGuessable(input.password, email);
   const password_sealed = await hashPassword(sealer, userId, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
-    // Before the user's row is locked, because payments lock it last.
+    // End the orders before locking the user's row, because payments lock it last.
     if (known.was_never_confirmed) await endOrders(tx, { userId, requestId });
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();

@@ -13,7 +13,7 @@ const routes = createRouteGroup<Ports>({ prefix: '/.well-known', tag: 'Authentic
 routes.get(
   '/jwks.json',
   {
-    summary: 'The public keys that access tokens are signed with',
+    summary: 'The public keys that verify access tokens',
     access: open('the keys are public'),
     answers: { 200: z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) }) },
   },

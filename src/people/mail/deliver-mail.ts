@@ -68,9 +68,9 @@ const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.fa
 
 /**
  * Tries once to send a message: renders it in the user's language and passes it to the mail server. Silences it if the
- * user was erased or suspended, the address bounces or is unconfirmed and over its limit, the token has expired, or the
- * user turned off this kind of mail. Parks it, with an event, if the server refuses it permanently, and after three
- * days. Throws if it must be retried.
+ * user was erased or suspended, the address bounced or is unconfirmed (except security notices up to a limit), the
+ * token has expired, its facts no longer hold, or the user turned off this kind of mail. Parks it, with an event, if
+ * the server refuses it permanently, and after three days. Throws if it must be retried.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
   const [row] = await em.execute<MailRow[]>(find, [id]);
@@ -128,7 +128,7 @@ export async function deliverMail(em: EntityManager, tools: MailTools, id: strin
 function isToBeTold(row: MailRow, family: MailFamily): boolean {
   const { user_status: status, profile_sealed: profile, kind } = row;
   if (status === null || profile === null) return false;
-  // To a bounced address only mail that can confirm it is sent.
+  // A bounced address gets only mail that can confirm it.
   if (row.is_bounced && !(kind in tokenPaths)) return false;
   if (kind === 'invitation') return status === 'invited';
   if (status !== 'active') return false;

@@ -18,7 +18,7 @@ const donation = `select d.id::text as reference, d.amount::text as amount, c.na
 const round = `select c.name as circle, c.amount::text as amount, r.amount::text as pot, r.due_at, r.paid_at as at,
     r.turn_number::text as turn
   from saving_circles c join saving_circle_rounds r on r.saving_circle_id = c.id where c.id = ? and r.turn_number = ?`;
-/** While the contribution is missing: the e-mail may be sent days after the report. */
+/** Finds a row only while the contribution is missing: the e-mail may be sent days after the report. */
 const missing = `${round} and c.status = 'active' and r.paid_at is null and exists (select from saving_circle_members m
     where m.saving_circle_id = c.id and m.user_id = ? and not exists (select from saving_circle_contributions k
       where k.member_id = m.id and k.turn_number = r.turn_number and k.status = 'completed'))`;

@@ -26,7 +26,7 @@ const next: Record<Round['kind'], string> = {
   year_statement: `select u.id, exists (select from donations d join transactions t on t.id = d.transaction_id
       where d.user_id = u.id and d.status = 'completed'
         and extract(year from t.created_at at time zone 'Asia/Jakarta') = round.subject
-      -- For each of these people alone, however many have donated.
+      -- Looks up each person's donations, however many others have donated.
       offset 0) as concerned
     from (values (?::integer, ?::uuid)) round (subject, told_upto)
     cross join lateral (select id from users where id > round.told_upto order by id limit ${batch}) u
@@ -53,7 +53,7 @@ export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolea
       : [];
   if (!look.has_open && opened.length === 0) return false;
   return em.transactional(async (tx) => {
-    // In random order, so that a failing round does not hold up the others.
+    // Pick one at random, so that a failing round does not hold up the others.
     const [round] = await tx.execute<Round[]>(
       `select kind, subject, told_upto from mail_rounds where ended_at is null order by random() limit 1
          for update skip locked`,

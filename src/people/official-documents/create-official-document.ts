@@ -19,15 +19,21 @@ export interface CreateOfficialDocumentInput {
   documentId: string | null;
 }
 
-/** Permanently marks a document as the scan of an identity document. Throws 400 if it is missing or not the owner's. */
+/**
+ * Permanently marks the user's document, if any is named, as a scan of an identity document. Throws 400 if the user has
+ * no such document.
+ */
 export async function takeScan(tx: EntityManager, userId: string, documentId: string | null): Promise<void> {
   if (documentId === null) return;
   const own = { id: documentId, created_by: userId, deleted_at: null };
   const taken = await tx.nativeUpdate(Document, own, { identity_scan: true });
-  if (taken === 0) refuse('REQUEST_INVALID', 'the owner has no document with this id', { field: 'document_id' });
+  if (taken === 0)
+    refuse('REQUEST_INVALID', 'the owner of the official document has no document with this id', {
+      field: 'document_id',
+    });
 }
 
-/** Creates an official document of the caller, `pending`. */
+/** Creates a `pending` official document for the caller. */
 export async function createOfficialDocument(
   em: EntityManager,
   sealer: Sealer,

@@ -17,10 +17,7 @@ it('Two operators can pay out money returned to an erased person’s cause that 
   const { owner, donationId } = await buildStrandedCause(stack, operators);
   expect(await balanceOf(stack, owner.accountId)).toBe('397500.0000');
   const back = await propose(stack, operators, { kind: 'refund_donation', donation_id: donationId });
-  expect([back.status, back.body.message]).toEqual([
-    400,
-    'donation_id: what its charitable cause still has does not cover it',
-  ]);
+  expect([back.status, back.body.message]).toEqual([400, 'donation_id: the account that holds it no longer covers it']);
   const paid = { kind: 'book_external', amount: '-397500', reference: `paid ${newId()}`, account_id: owner.accountId };
   expect(await decide(stack, operators, paid)).toMatchObject({ status: 'carried_out' });
   expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');

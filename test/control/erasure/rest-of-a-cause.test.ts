@@ -84,7 +84,7 @@ it('Money that operators paid out of a cause no longer counts toward refunds of 
   const [left] = await stack.em().execute('select disbursable_of_cause(?)::text as amount', [causeId]);
   expect(left).toEqual({ amount: '200000.0000' });
   const back = await propose(stack, operators, { kind: 'refund_donation', donation_id: donationId });
-  expect(back.body.message).toBe('donation_id: what its charitable cause still has does not cover it');
+  expect(back.body.message).toBe('donation_id: the account that holds it no longer covers it');
   expect(await book('-200000')).toMatchObject({ status: 'carried_out' });
   expect(await balanceOf(stack, owner.accountId)).toBe('0.0000');
 }, 60_000);

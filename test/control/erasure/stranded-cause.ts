@@ -80,7 +80,10 @@ export async function buildStrandedCause(stack: Stack, operators: Operators, fir
   );
   const back = { note: 'ticket 4711', kind: 'refund_donation', donation_id: donation.id };
   const early = await stack.post('/v1/decisions', back, { token: operators.proposer.token });
-  expect([early.status, early.body.message]).toEqual([400, 'donation_id: a donation is refunded within 7 days']);
+  expect([early.status, early.body.message]).toEqual([
+    400,
+    'donation_id: a donation can only be refunded within 7 days',
+  ]);
   await erase(stack, operators, owner);
   await settleAtProvider(stack, id, 'REVERSED');
   await eventually(

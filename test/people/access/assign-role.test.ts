@@ -233,7 +233,7 @@ describe('PATCH /v1/acl/assign-role', () => {
   });
 
   describe('The last holder of assign-role in an organization', () => {
-    const refusal = 'the last holder of assign-role in an organization keeps it';
+    const refusal = 'the organization would be left without a holder of assign-role';
 
     it('The last holder of assign-role cannot lose the role, whoever unassigns or replaces it', async () => {
       const last = await buildOrganizationAdmin(stack);

@@ -66,7 +66,7 @@ describe('The storage limit of a user', () => {
     const two = await Promise.all([upload(stack, user, product), upload(stack, user, product)]);
     expect(two.map(({ status }) => status).sort()).toEqual([201, 400]);
     const refused = two.find(({ status }) => status === 400);
-    const message = `file: your files already have ${2 * png.length} bytes; at most ${2 * png.length + 1} are stored for a user`;
+    const message = `file: your files already take ${2 * png.length} bytes; the limit for a user is ${2 * png.length + 1}`;
     expect(refused?.body.message).toBe(message);
     expect(await whatIsLeft(stack, user)).toEqual({ objects: 2, documents: 3, uploads: 0, files: 0 });
     const id = two.find(({ status }) => status === 201)?.body.id;
@@ -89,7 +89,7 @@ describe('The storage limit of a user', () => {
     };
     const kept = [await keep(), await keep()];
     expect(kept.map(({ status }) => status)).toEqual([201, 201]);
-    const message = `url: your files already have ${2 * png.length} bytes; at most ${2 * png.length + 1} are stored for a user`;
+    const message = `url: your files already take ${2 * png.length} bytes; the limit for a user is ${2 * png.length + 1}`;
     const refused = await keep();
     expect([refused.status, refused.body.message]).toEqual([400, message]);
     const again = { url: kept[0]?.url, document_type: 'receipt' };
