@@ -34,8 +34,7 @@ const isShown = "row.visibility in ('public', 'organization')";
 
 /**
  * Returns the conditions for the circles that a caller may list. Individuals: those they created, joined or are invited
- * to. Organization admins: those they created or joined, the organization's own, and its users' circles that are
- * visible to it. Platform: all. With `organization_id`: that organization's public circles and, for its users, those
+ * to. Organization admins: those too, the organization's own, and its users' circles that are visible to it. Platform: all. With `organization_id`: that organization's public circles and, for its users, those
  * visible to them; individuals may name only their own.
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
@@ -45,7 +44,7 @@ function scopeOf(caller: Caller, organizationId: string | undefined): Condition[
   if (isOrganizationAdmin(caller) && (organizationId === undefined || organizationId === own)) {
     const showing = `row.owner_id = ? or (${named} and ${isShown})`;
     return organizationId === undefined
-      ? [{ sql: `${showing} or ${ofUser}`, params: [own, own, ...their] }]
+      ? [{ sql: `${showing} or ${ofInvited}`, params: [own, own, ...their, userId] }]
       : [{ sql: showing, params: [own, own] }];
   }
   if (organizationId === undefined) return [{ sql: ofInvited, params: [...their, userId] }];

@@ -135,6 +135,18 @@ describe('POST /v1/saving-circles/members', () => {
     expect((await readCircle(stack, head, id)).members).toHaveLength(2);
   });
 
+  it('A private circle is listed for an organization admin whom its creator invited', async () => {
+    const organizationId = await buildOrganization(stack);
+    const head = await buildOrganizationAdmin(stack, { organizationId });
+    const creator = await buildIndividual(stack, { organizationId });
+    const { id } = await createCircle(stack, creator);
+    const listed = async () => (await stack.get(path, { token: head.token })).body.saving_circles;
+    expect(await listed()).toEqual([]);
+    const invitation = { saving_circle_id: id, user_ids: [head.id] };
+    expect((await stack.post(`${path}/members`, invitation, { token: creator.token })).status).toBe(201);
+    expect(await listed()).toMatchObject([{ id }]);
+  });
+
   it('A suspended user is never added to a circle', async () => {
     const { id } = await createCircle(stack, owner);
     const suspended = await buildIndividual(stack);
