@@ -49,7 +49,7 @@ interface Listening {
   say(line: string): void;
 }
 
-/** Progress: new deliveries are searched for from `from` on, except those in `seen`. */
+/** Progress: the search for new deliveries starts at `from` and skips those in `seen`. */
 interface Cursor {
   from: number;
   /** The creation times of deliveries, or events, that are done. */

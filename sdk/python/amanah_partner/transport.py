@@ -136,7 +136,7 @@ class Transport:
         whole = "\n".join((method, target, idempotency_key, hashlib.sha256(raw).hexdigest()))
         at = int(time.time())
         if method != "GET" and not idempotency_key:
-            # Such a signature is accepted once: the same call again uses a later second.
+            # Such a signature is accepted only once, so a repeated call is signed with a later second.
             with self._lock:
                 at = max(at, self._times.pop(whole, 0) + 1)
                 self._times[whole] = at
