@@ -67,7 +67,7 @@ async function send({ sender, path, body, headers, name }: WorstRequest): Promis
       body,
     });
     await answer.arrayBuffer();
-    // There is no file store here, and a user may send only so many requests.
+    // There is no file store here, so an upload may fail with a 5xx.
     if (answer.status >= 500 && sender !== 'uploader') problems.push(`${name} (${sender}): ${answer.status}`);
     return answer.status;
   } catch {

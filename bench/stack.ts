@@ -23,7 +23,7 @@ export interface BenchStack extends AsyncDisposable {
   databaseUrl: string;
   owner(): EntityManager;
   postgres: Part;
-  /** The URL for the application's role. */
+  /** The product's dependencies, with the application's role. */
   deps: Dependencies;
   env: Record<string, string>;
   /** Starts `src/api.ts` as a deployment does; each call starts one more process, on its own port. */

@@ -1,7 +1,7 @@
 /**
  * `npm run licenses`: the licence of every dependency, from the bills of materials that npm itself generates from the
  * lock files, and from the pinned requirements of Python (no network). Exits with 1 when one is not on the allow list.
- * `npm run sbom` saves npm's bill itself.
+ * `npm run sbom` prints npm's bill.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every file that names an image of others. */
+/** Every file that names a third-party image. */
 export const files = [
   'Dockerfile',
   'deploy/backup/Dockerfile',
@@ -16,7 +16,7 @@ export const files = [
   'deploy/kubernetes/pooler/pooler.yaml',
 ];
 
-/** The default of a variable `*_IMAGE`, in a compose file or Dockerfile, and an image of others on Kubernetes. */
+/** The default of a variable `*_IMAGE`, in a compose file or Dockerfile, and a third-party image on Kubernetes. */
 const defaults =
   /(?<=\$\{\w+_IMAGE:-)[^}]+(?=\})|(?<=^ARG \w+_IMAGE=)\S+|(?<=^ +image: )(?!amanah$|registry\.example\.org\/|\$)\S+/gm;
 const isPinned = (image: string): boolean => /.@sha256:[0-9a-f]{64}$/.test(image);

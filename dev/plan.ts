@@ -8,7 +8,7 @@ import type { Secrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
 import type { TemporalOptions } from './temporal.ts';
 
-/** The ports chosen for a data directory, stored in it. */
+/** The names of the ports that are chosen for a data directory and stored in it. */
 export const portNames = ['postgres', 's3', 'temporal', 'sandbox', 'smtp', 'api', 'worker', 'temporal-ui'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 

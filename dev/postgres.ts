@@ -100,8 +100,8 @@ async function chooseIdentity(binary: string, directory: string): Promise<Identi
   }
   const mayEnter = (path: string) => spawnSync('/bin/sh', ['-c', 'test -x "$0"', path], owner).status === 0;
   if (mayEnter(binary) && mayEnter(resolve(directory, '..'))) return { spawnOptions: owner, prefix: [], owner };
-  // Below a directory that is closed to others (/root, mktemp -d) the user needs root's right to search directories,
-  // and no other.
+  // Inside a directory that is closed to others (/root, mktemp -d) the user needs root's capability to bypass file
+  // permissions, and no other.
   const prefix = [
     'setpriv',
     `--reuid=${owner.uid}`,
@@ -169,7 +169,7 @@ async function createCluster(binary: string, identity: Identity, directory: stri
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
-/** Removes a lock file whose pid now belongs to a program that is not PostgreSQL. */
+/** Removes a lock file whose pid no longer belongs to PostgreSQL. */
 function removeStaleLock(directory: string): void {
   const file = join(directory, 'postmaster.pid');
   if (!existsSync(file)) return;

@@ -77,7 +77,7 @@ async function run(): Promise<void> {
   const { ensureDatabase } = await import('./keys-database.ts');
   const config = readConfig(services);
   try {
-    // Your own PostgreSQL needs both databases.
+    // In your own PostgreSQL, you create both databases yourself.
     if (dataDirectory !== null) await ensureDatabase(keysOwnerUrl);
     const passwords = {
       ...passwordFor(applicationRole, config.DATABASE_URL),
@@ -90,7 +90,7 @@ async function run(): Promise<void> {
     const where =
       dataDirectory === null
         ? ''
-        : ` It is in the data directory ${dataDirectory}: move it away, or name another by DATA_DIR, and start again.`;
+        : ` Its data directory is ${dataDirectory}: move it away, or set DATA_DIR to another, and start again.`;
     await fail(`${error.message}${where}`);
   }
   process.send?.('migrated');

@@ -7,7 +7,7 @@ export function writePrivateJson(file: string, content: unknown): void {
   renameSync(draft, file);
 }
 
-/** The JSON in a file, or undefined when there is no such file. */
+/** The JSON in a file, or undefined when the file cannot be read. */
 export function readJson(file: string): unknown {
   let text: string;
   try {

@@ -1,6 +1,6 @@
 /**
- * `postinstall`: removes files of packages for other platforms and files that nothing loads, a third of their size. Can
- * be repeated.
+ * `postinstall`: removes packages' files for other platforms and files that nothing loads, a third of the total size.
+ * Can be repeated.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';

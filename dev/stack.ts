@@ -72,8 +72,8 @@ export class Stack {
   }
 
   /**
-   * Starts all parts at once, but API and worker only when their dependencies are ready, and the API only after the
-   * credentials file is written.
+   * Starts all parts at once, except the API, which waits for the database and the credentials file, and the worker,
+   * which waits for the migration, Temporal and the workflow bundle.
    */
   async #startParts(plan: Plan, secrets: Secrets): Promise<Credentials> {
     const { progress } = this.#input;

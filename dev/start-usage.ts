@@ -10,10 +10,10 @@ const variables: Record<keyof Settings, string> = {
   PUBLIC_URL: 'URL at which others reach the API (http://localhost:PORT)',
   ALLOWED_ORIGINS: 'origins whose pages may call the API from a browser (http://localhost:*)',
   DATABASE_URL: 'your PostgreSQL instead of ours',
-  MIGRATION_DATABASE_URL: 'the same as its owner, with DATABASE_URL unless its role is the owner',
-  READER_DATABASE_URL: 'the same as the read-only role, with DATABASE_URL',
+  MIGRATION_DATABASE_URL: 'your PostgreSQL as its owner, if DATABASE_URL has another role',
+  READER_DATABASE_URL: 'your PostgreSQL as the read-only role, with DATABASE_URL',
   KEYS_DATABASE_URL: 'the keys database beside yours, with DATABASE_URL',
-  MIGRATION_KEYS_DATABASE_URL: 'the same as its owner',
+  MIGRATION_KEYS_DATABASE_URL: 'the keys database as its owner, if KEYS_DATABASE_URL has another role',
   TEMPORAL_ADDRESS: 'your Temporal server instead of ours',
   TEMPORAL_UI_URL: "the address of that server's web UI",
   S3_ENDPOINT: 'your S3 server instead of ours',
@@ -37,9 +37,9 @@ export function describeUsage(): string {
   const rows = Object.entries(variables).map(([name, meaning]) => `  ${name.padEnd(width)}${meaning}`);
   return `npm start
 
-Starts the whole product in this terminal: PostgreSQL, S3, Temporal, a sandbox in the place of the payment provider, the
-API and a worker. Migrates the database, puts demo users and a demo partner in, and prints where everything is. Ctrl-C
-stops it; the data stays.
+Starts the whole product in this terminal: PostgreSQL, S3, Temporal, a sandbox in place of the payment provider, the API
+and a worker. Migrates the database, adds demo users and a demo partner, and prints all addresses. Ctrl-C stops it; the
+data stays.
 
 It takes no arguments, and reads these variables of the environment:
 

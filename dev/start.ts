@@ -7,7 +7,7 @@ import { Stack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 import { asksForUsage, describeUsage } from './start-usage.ts';
 
-/** One Ctrl-C reaches us twice, from the terminal and through npm: only one after this time means "exit at once". */
+/** One Ctrl-C reaches us twice, from the terminal and through npm: only a second one after this time exits at once. */
 const sameRequestMs = 1_500;
 
 const write = (text: string): void => void process.stdout.write(text);

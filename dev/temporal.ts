@@ -27,7 +27,7 @@ const readyWithinMs = 60_000;
 const stopGraceMs = 5_000;
 const pollMs = 40;
 
-/** The server's default rate limits would delay every second task by 50 ms, and stall spread queues for seconds. */
+/** The default rate limits would delay every second task by 50 ms, and partitioned queues would stall for seconds. */
 const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 10_000,
   'history.timerProcessorMaxPollRPS': 10_000,

@@ -86,7 +86,7 @@ if [ -e classes.jsa ]; then archive=-XX:SharedArchiveFile=classes.jsa; else arch
 exec java $archive -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp 'lib/*' io.temporal.testserver.TestServer "$@" >/dev/null 2>&1
 `;
 
-/** Resolves to null, or to Maven's error output. */
+/** Resolves to null, or to Maven's first error line. */
 function runMaven(maven: string, directory: string): Promise<string | null> {
   const args = ['-q', '-B', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=lib'];
   const child = spawn(maven, args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'], timeout: mavenTimeoutMs });

@@ -107,7 +107,7 @@ export class PartnerApiError extends Error {
 }
 
 /**
- * No attempt was answered, or the call was aborted; `cause` has the reason. The resource may have been created: retry
+ * The last attempt got no answer, or the call was aborted; `cause` has the reason. The resource may have been created: retry
  * the creation under `idempotencyKey`, never under another.
  */
 export class NoAnswerError extends Error {

@@ -2,7 +2,7 @@
 /**
  * Forwards this partner's webhooks to a port of this machine while you develop: polls the API for new deliveries, signs
  * them again with its own secret and prints your receiver's answers. A delivery that your receiver does not answer with
- * a 2xx is sent again three times, at growing intervals, before the next one. The API's own deliveries are not
+ * a 2xx is sent again up to three times, at growing intervals, before the next one. The API's own deliveries are not
  * affected.
  *
  *   npx amanah-listen --port 4000 [--path /hook] [--endpoint <id>] [--secret whsec_...]
@@ -49,7 +49,7 @@ interface Listening {
   say(line: string): void;
 }
 
-/** Progress: new deliveries are searched for from `from` on, except those in `seen`. */
+/** Progress: the search for new deliveries starts at `from` and skips those in `seen`. */
 interface Cursor {
   from: number;
   /** The creation times of deliveries, or events, that are done. */
@@ -81,7 +81,7 @@ async function listen(listening: Listening): Promise<never> {
       failures += 1;
       const waitMs = waitAfter(error, failures);
       const why = error instanceof Error ? error.message : error;
-      say(`The API does not answer (${why}); retrying in ${Math.ceil(waitMs / 1000)} s.`);
+      say(`A call to the API failed (${why}); retrying in ${Math.ceil(waitMs / 1000)} s.`);
       await sleep(waitMs);
     }
   }

@@ -25,8 +25,8 @@ export class WebhookError extends Error {
 /**
  * Verifies a webhook (Standard Webhooks) and parses it. `body` is what was received, byte for byte, before any parsing;
  * `secrets` are the valid `whsec_...`, one or more. Throws WebhookError if the webhook is not from the platform or its
- * timestamp is more than 5 minutes off; TypeError if a secret or the body has the wrong type: an empty secret would
- * accept any webhook.
+ * timestamp is more than 5 minutes off; TypeError if the body is already parsed or a secret is invalid, because an empty
+ * secret would accept forged webhooks.
  */
 export async function verifyWebhook(
   secrets: string | readonly string[],

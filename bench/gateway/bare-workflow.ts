@@ -7,7 +7,7 @@ const { callProvider } = proxyActivities<BareActivities>({ startToCloseTimeout: 
 
 export const awaitAnswer = defineUpdate<string>('awaitAnswer');
 
-/** The minimal payment by workflow: one HTTP call, an early return, and a wait until it is signalled. */
+/** The minimal payment by workflow: one HTTP call, an early return, and a wait of a day. */
 export async function barePayment(input: { reference: string }): Promise<void> {
   const answer = callProvider(input);
   setHandler(awaitAnswer, () => answer);

@@ -29,7 +29,7 @@ import { forgetOldRows } from '../../src/wiring/forget-old-rows.ts';
 import { readBacklog } from '../../src/wiring/measure-backlog.ts';
 import { failed, nobody, type Question } from './question.ts';
 
-/** URLs for the database's owner, the only role that may make rows due. */
+/** Access as the database's owner, the only role that may make rows due. */
 export interface Owner {
   databaseUrl: string;
   owner(): EntityManager;

@@ -24,7 +24,7 @@ export interface Taken {
   counted?: number;
   /** The number of items returned. */
   answer: number;
-  /** The total of the list of which a page was returned. */
+  /** The total of the list whose page was returned. */
   total?: number;
 }
 

@@ -284,7 +284,7 @@ const refunds: Left[] = [
   opening('payment_refund', refund, isEnded),
 ];
 
-/** A batch that an operator imported. The partner approved every second; the latest others are still undecided. */
+/** A batch that an operator imported. The partner approved every second one; the latest of the others are undecided. */
 const payoutBatch = id('payout batch');
 const isApproved = `${rareNumber} % 2 = 0`;
 const batchStatus = `case when ${isApproved} and ${isEnded} then 'completed' when ${isApproved} then 'processing'
@@ -406,7 +406,7 @@ const subscriptions: Left[] = [
   opening('donation_subscription', subscription, always),
 ];
 
-/** Of three goals one is active and was also paid into through the gateway, one has its target, one is closed. */
+/** Of three goals one is active and also paid into through the gateway, one has reached its target, one is closed. */
 const goal = id('goal');
 const goalAccount = id('goal account');
 const goalOrder = id('goal order');
@@ -493,7 +493,7 @@ const investments: Left[] = balancePayment('investment', 'invested', 10000, id('
   id('product', product),
 ]);
 
-/** Unmatched money, refunded by a decision of two people; the latest is still pending. */
+/** Unmatched money, refunded by a decision of two people; the latest are still in suspense. */
 const isStray = `${rareNumber} % 2 = 0`;
 const isSettled = `${isStray} and n <= :rows - 1000`;
 const stray = id('stray');

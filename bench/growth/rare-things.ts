@@ -6,7 +6,7 @@ export type Thing = [table: string, columns: string, select: string, count: numb
 const first = at('1');
 const sealed = `repeat('x', 300)`;
 
-/** Rows of people and organizations besides their operations; the user with the long history has several of some. */
+/** Rows of people and organizations besides their operations; the user with the long history has several rows of some. */
 export const rareThings = (year: GrownYear): Thing[] => [
   [
     'users',

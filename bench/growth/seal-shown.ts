@@ -20,8 +20,8 @@ interface Shown {
 }
 
 /**
- * Seals the fields that pages of lists show: only those of the first pages and of the pages at `early`, because sealing
- * the whole year would cost more than everything else.
+ * Seals the fields that pages of lists show: only those of the first and last pages and of the pages at `early`, because
+ * sealing the whole year would cost more than everything else.
  */
 export async function sealShown(
   em: EntityManager,

@@ -59,7 +59,7 @@ minimum_redundancy = 1
 
 
 def run(*command: str, quietly: bool = False, env: dict[str, str] | None = None) -> str | None:
-    """Returns the command's output, or None if it fails; then this process logs the error."""
+    """Returns the command's output, or None if it fails; then logs the error, unless ``quietly``."""
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | (env or {}))
     if done.returncode == 0:
         return done.stdout
@@ -229,7 +229,7 @@ def refuse_full(directory: pathlib.Path) -> None:
 
 
 def is_since(first: str, segment: str) -> bool:
-    """After the timeline, segment names increase with the WAL; timeline histories are small and always needed."""
+    """Without the timeline at their start, segment names increase with the WAL; timeline histories are always needed."""
     return "." in segment or segment[8:] >= first[8:]
 
 

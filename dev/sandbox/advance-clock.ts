@@ -11,7 +11,7 @@ export interface Moved {
 }
 
 /**
- * Moves everything scheduled in the sandbox forward by this many milliseconds; things created later are not
+ * Brings everything scheduled in the sandbox forward by this many milliseconds; things created later are not
  * affected.
  */
 export function advanceClock(store: Store, ms: number): Moved {

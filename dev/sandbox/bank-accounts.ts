@@ -22,9 +22,9 @@ export function holdBankAccount(
 }
 
 /**
- * Returns an account in the provider's wire format, as set by hand, otherwise by its last six digits
- * (docs/contract.md 4); null if the caller gets no answer. Unless set by hand, the holder is the name given by the
- * caller, if any.
+ * Returns an account in the provider's wire format, as set by hand, or else as its last six digits determine
+ * (docs/sandbox.md); null if the caller gets no answer. The holder is the one set by hand, another person for
+ * `505505`, otherwise the caller's `given_name`, if any.
  */
 export function findBankAccount(
   store: Store,

@@ -65,7 +65,7 @@ export interface ControlOptions {
   setCallbackUrl: (url: string) => void;
 }
 
-/** The routes that control the sandbox: `/sandbox/*` (docs/contract.md 4), beside the provider's own paths. */
+/** The routes that control the sandbox: `/sandbox/*` (docs/sandbox.md), beside the provider's own paths. */
 export function controlRoutes({ store, wake, setCallbackUrl }: ControlOptions): Router {
   const router = new Router({ prefix: '/sandbox' });
   const byCode = (code: string): SandboxInstrument => {

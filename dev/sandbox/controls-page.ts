@@ -8,8 +8,8 @@ const groups: readonly { name: keyof Faults; title: string; fields: Record<strin
     fields: {
       copies: 'Copies of each',
       delay_ms: 'Delay in milliseconds',
-      shuffle: 'In another order',
-      drop: 'None arrives',
+      shuffle: 'Shuffle',
+      drop: 'Drop all',
       forge: 'A forged callback before each',
     },
   },
@@ -19,10 +19,10 @@ const groups: readonly { name: keyof Faults; title: string; fields: Record<strin
     fields: {
       error_rate: 'Share that fails',
       hang_rate: 'Share never answered',
-      hang_after_effect: 'But carried out',
+      hang_after_effect: 'Carry out unanswered ones',
       delay_ms: 'Delay in milliseconds',
       limit_rate: 'Share answered 429',
-      retry_after_seconds: 'Its Retry-After in seconds',
+      retry_after_seconds: 'Retry-After of a 429 in seconds',
     },
   },
   { name: 'listing', title: 'Lists', fields: { lag_ms: 'Milliseconds until a new payment is listed' } },
@@ -78,7 +78,7 @@ ${noticeOf(notice)}
 <form method="post" action="/controls/bank-accounts" class="actions">
 <div><label for="bank_code">Bank code</label><input id="bank_code" name="bank_code" value="BCA" required></div>
 <div><label for="number">Account number</label><input id="number" name="bank_account_number" inputmode="numeric" required></div>
-<div><label for="holder">Holder; empty: no such account</label><input id="holder" name="holder" maxlength="100"></div>
+<div><label for="holder">Holder; leave empty if the account does not exist</label><input id="holder" name="holder" maxlength="100"></div>
 <button>Set</button>
 </form>
 <h2>Faults</h2>

@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 
 const rupiah = z.number().int().min(0).max(1e9).default(0);
 
-/** The provider's fee for each successful payment and for each transfer that is not refused, whole rupiah. */
+/** The provider's fee for each successful payment and for each transfer that does not fail, whole rupiah. */
 export const costsSchema = z.strictObject({ payment: rupiah, transfer: rupiah });
 
 export type Costs = z.infer<typeof costsSchema>;

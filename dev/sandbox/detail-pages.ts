@@ -125,11 +125,11 @@ export function renderTransfer(transfer: SandboxTransfer): string {
     state: stateOf('payout', transfer),
     about: `<p class="code">${escapeHtml(accountNumber)}</p>
 <p>${escapeHtml(accountHolderName ?? '')}</p>
-<p class="small">Taken ${moment(created)}. Reference ${escapeHtml(referenceId)}${description ? `, ${escapeHtml(description)}` : ''}.</p>`,
+<p class="small">Accepted ${moment(created)}. Reference ${escapeHtml(referenceId)}${description ? `, ${escapeHtml(description)}` : ''}.</p>`,
     actions: [
       ['SUCCEEDED', 'Let it succeed'],
       ['FAILED', 'Let it fail'],
-      ['REVERSED', 'Give it back'],
+      ['REVERSED', 'Reverse it'],
     ],
   });
 }
@@ -141,8 +141,8 @@ export function renderRefund(refund: SandboxRefund): string {
     title: `Refund to ${bankNameOf(channelCode)}`,
     sum: amount,
     state: stateOf('refund', refund),
-    about: `<p>Of <a href="/checkout/${escapeHtml(requestId)}">its payment</a>: ${escapeHtml(reason)}</p>
-<p class="small">Taken ${moment(created)}. Reference ${escapeHtml(referenceId)}.</p>`,
+    about: `<p>Refund of <a href="/checkout/${escapeHtml(requestId)}">this payment</a>: ${escapeHtml(reason)}</p>
+<p class="small">Accepted ${moment(created)}. Reference ${escapeHtml(referenceId)}.</p>`,
     actions: [
       ['SUCCEEDED', 'Let it succeed'],
       ['FAILED', 'Let it fail'],

@@ -8,7 +8,7 @@ const rate = z.number().min(0).max(1).default(0);
  */
 export const forgeries = ['status', 'amount', 'token'] as const;
 
-/** Fields that are absent take their defaults (docs/contract.md 4). */
+/** Fields that are absent take their defaults (docs/sandbox.md). */
 export const faultsSchema = z.strictObject({
   callbacks: z
     .strictObject({

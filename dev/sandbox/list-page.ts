@@ -44,7 +44,7 @@ const cellsOfTransfer = (of: SandboxTransfer): string[] => [
   small(moment(of.created)),
   rupiah(of.amount),
 ];
-const ofTransfers = ['To', 'Account number', 'Reference', 'State', 'Taken', 'Amount'];
+const ofTransfers = ['To', 'Account number', 'Reference', 'State', 'Accepted', 'Amount'];
 
 const cellsOfRefund = (of: SandboxRefund): string[] => [
   `<a href="/refunds/${escapeHtml(of.id)}/by-hand">${escapeHtml(bankNameOf(of.channelCode))}</a>`,
@@ -53,7 +53,7 @@ const cellsOfRefund = (of: SandboxRefund): string[] => [
   small(moment(of.created)),
   rupiah(of.amount),
 ];
-const ofRefunds = ['To', 'Id', 'State', 'Taken', 'Amount'];
+const ofRefunds = ['To', 'Id', 'State', 'Accepted', 'Amount'];
 
 function section<T>(
   title: string,

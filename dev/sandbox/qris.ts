@@ -42,7 +42,10 @@ export function crc16(text: string): string {
   return crc.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** The payload of a dynamic QRIS for one payment of this amount, or of a static one for any (0). Throws RangeError when a value does not fit. */
+/**
+ * The payload of a dynamic QRIS for one payment of this amount; 0 makes a static QRIS for any amount. Throws RangeError
+ * when a value does not fit.
+ */
 export function buildQris(merchant: QrisMerchant, { amount, billNumber, reference, terminal }: QrisPayment): string {
   if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a QRIS amount must be whole rupiah');
   const acquirer =
@@ -105,7 +108,7 @@ export const sandboxMerchant: QrisMerchant = {
   postcode: '10110',
 };
 
-/** A UUID shortened to the 25 characters that tag 62 allows. */
+/** A UUID in base 36, which fits the 25 characters that tag 62 allows. */
 export function qrisReference(uuid: string): string {
   return BigInt(`0x${uuid.replaceAll('-', '')}`)
     .toString(36)

@@ -19,7 +19,7 @@ export interface SandboxRefund {
   updated: string;
 }
 
-/** How the amount of a refund determines its outcome (docs/contract.md 4). */
+/** How the amount of a refund determines its outcome (docs/sandbox.md). */
 interface RefundFate {
   /** Refused at once with this code; nothing is created. */
   refused?: string;

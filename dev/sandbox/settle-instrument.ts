@@ -89,7 +89,7 @@ export function payInstrument(
 
 /**
  * Settles a pending payment; returns null if there is none with this id. Success with the right amount completes the
- * request even if it has expired since, because the payment was started in time.
+ * request unless another payment has, even if it has expired since the payment was started.
  */
 export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDED' | 'FAILED'): Settled | null {
   return store.transaction(() => {

@@ -19,7 +19,7 @@ export const isForHand = ({ status, steps }: { status: string; steps: Step<strin
 /** The tables whose documents take steps. */
 type Stepping = 'transfers' | 'refunds';
 
-/** Moves every scheduled step in a table forward by this many milliseconds; returns how many documents wait. */
+/** Brings every scheduled step in a table forward by this many milliseconds; returns how many documents wait. */
 export function hastenSteps(store: Store, table: Stepping, ms: number): number {
   const waiting = store.all(`select id, next_at, document from ${table} where next_at is not null`);
   for (const row of waiting) {

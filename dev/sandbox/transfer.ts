@@ -24,7 +24,7 @@ export interface SandboxTransfer {
 
 type TransferStep = Step<'SUCCEEDED' | 'FAILED' | 'REVERSED'>;
 
-/** How the last six digits of the account number determine a transfer's outcome (docs/contract.md 4). */
+/** How the last six digits of the account number determine a transfer's outcome (docs/sandbox.md). */
 export interface Fate {
   /** Refused at once with this code; nothing is created. */
   refused?: string;

@@ -84,7 +84,7 @@ export function findTransfer(store: Store, id: string): SandboxTransfer | null {
   return row ? transferIn(row) : null;
 }
 
-/** Newest first, with one row more than `limit`; all of them without a reference. */
+/** Newest first, with one row more than `limit`; without `referenceId`, transfers of every reference. */
 export function listTransfers(
   store: Store,
   filter: { referenceId?: string | undefined; afterId?: string | undefined; limit: number },

@@ -248,7 +248,7 @@ describe('npm start', () => {
       expect(await started.ended).toBe(1);
       expect(started.output()).toContain('The database amanah was created by a version before 1.0.0');
       expect(started.output()).toMatch(
-        new RegExp(`It is in the data directory ${directory}: move it away, .* and start again\\.\n$`),
+        new RegExp(`Its data directory is ${directory}: move it away, .* and start again\\.\n$`),
       );
       expect(started.output()).not.toContain('    at ');
     },

@@ -63,7 +63,7 @@ const leastOf = new Map(
 );
 const seed = values.seed ?? String(randomInt(1, 2 ** 31));
 const unknown = callers.filter((caller) => !everybody.includes(caller));
-if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} must be of ${everybody.join(', ')}`);
+if (unknown.length > 0) throw new Error(`--callers: ${unknown.join(', ')} must be among ${everybody.join(', ')}`);
 /** Paths that may destroy the fuzzer's own token or login, so they run last and separately. */
 const last = [
   '/v1/auth/login',

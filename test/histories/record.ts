@@ -4,7 +4,7 @@ import { version } from '../../src/shared/version.ts';
 
 /**
  * `npm run histories:record [-- <test files>]`: runs tests, by default all that run workflows, and stores one history
- * for each story of each workflow, in the directory of this version. Run it when a workflow is new or has a new story.
+ * for each outcome of each workflow, in the directory of this version. Run it when a workflow or an outcome is new.
  */
 const { status } = spawnSync(
   process.execPath,

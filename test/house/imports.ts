@@ -55,7 +55,7 @@ const rules: readonly Rule[] = [
     of: /^(src\/.+|workflows|activities)\//,
     but: /\.routes\.ts$|^src\/wiring\//,
     not: /\.routes\.ts$/,
-    why: 'only src/wiring/app.ts imports routes',
+    why: 'only src/wiring and other routes import routes',
   },
   {
     of: /^src\/.+\//,

@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-/** Folders inside a module: not modules themselves. */
+/** Folders of a wing that are not modules. */
 const ofMigrations = ['baseline', 'keys'];
 
 const foldersOf = (directory: string) =>

@@ -53,7 +53,7 @@ async function writeEverywhere(url: string): Promise<() => Promise<number>> {
       await writer.query(`begin; lock table ${rows[0]?.tables} in row exclusive mode; select pg_sleep(0.1); commit`);
     }
   })();
-  // Reported when it is stopped.
+  // The returned function throws it.
   writing.catch(() => undefined);
   return async () => {
     isStopped = true;
@@ -99,7 +99,7 @@ describe('Migrations of a database with rows', () => {
     const database = await createEmptyDatabase();
     databases.push(database);
     await migrate(database.ownerUrl, {}, { list: [baseline] });
-    // The owners of keys differ.
+    // The partner and the user have requests under the same keys, so their ids must differ.
     const [nobody, partnerId] = [newId(), newId()];
     await growDatabase(database.ownerUrl, 1_000, {
       userId: nobody,
@@ -147,12 +147,12 @@ describe('Migrations of a database with rows', () => {
     [
       'waits for a lock without a time-out',
       ['set local lock_timeout = 0', 'alter table postings add column note text'],
-      'ALTER TABLE stops whoever works on postings',
+      'ALTER TABLE blocks others that use postings',
     ],
     [
       'blocks writes while it builds an index',
       ['create index postings_by_amount on postings (amount)'],
-      'CREATE INDEX stops whoever works on postings',
+      'CREATE INDEX blocks others that use postings',
     ],
     [
       'succeeds only without rows',
@@ -160,9 +160,9 @@ describe('Migrations of a database with rows', () => {
       'column "note" of relation "postings" contains null values',
     ],
     [
-      'waits longer than others',
+      'may wait long for a lock',
       ["set local lock_timeout = '1min'", 'alter table journals add column note text'],
-      'ALTER TABLE stops whoever works on journals',
+      'ALTER TABLE blocks others that use journals',
     ],
   ];
   itInFull.each(refused)('A migration that %s fails and changes nothing', async (_, statements, message) => {

@@ -17,7 +17,7 @@ export const watchMigrations = `
         and (tg_tag = 'CREATE INDEX'
           or (select setting::integer not between 1 and most from pg_settings where name = 'lock_timeout'));
     if stopped is not null then
-      raise exception '% stops whoever works on %', tg_tag, stopped
+      raise exception '% blocks others that use %', tg_tag, stopped
         using hint = 'Keep the lock_timeout of migrations, and build indexes concurrently.';
     end if;
   end $$;

@@ -8,7 +8,7 @@ interface Packaged {
 }
 
 const packaged = '@sparticuz/chromium';
-/** The system's Chromium, if there is no packaged browser, with which every machine tests the same version. */
+/** The system's Chromium, without the packaged browser, whose version is the same on every machine. */
 const system = hasTool(packaged) ? null : (findExecutable('chromium') ?? findExecutable('chromium-browser'));
 
 export const hasBrowser = system !== null || hasTool(packaged);

@@ -109,7 +109,7 @@ export const upload = (
 
 export interface WireUpload {
   productId: string;
-  /** The content of the file. */
+  /** The size of the file's content. */
   sizeBytes: number;
   /** Stops after this much of the content. */
   stopAfterBytes?: number;
@@ -119,7 +119,7 @@ export interface WireUpload {
   chunked?: boolean;
 }
 
-/** Uploads over a bare socket, piece by piece, so that a test can stop midway. Returns the status, or null. */
+/** Uploads over a bare socket, piece by piece, so that a test can stop midway. The status is null without a response. */
 export async function uploadOverWire(
   stack: Served,
   by: { token: string },
@@ -211,7 +211,7 @@ export const filesOnDisk = (): string[] =>
     .filter((name) => name.startsWith('amanah-upload-'))
     .filter((name) => (statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0) > 0);
 
-/** Everything stored for a user: keys in storage, documents, unfinished uploads, files on disk. */
+/** Counts what is stored: a user's objects and documents, everybody's unfinished uploads, and files on disk. */
 export async function whatIsLeft(stack: Served, user: BuiltUser) {
   const em = stack.em();
   const [documents] = await em.execute<[{ count: string }]>('select count(*) from documents where created_by = ?', [

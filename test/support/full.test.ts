@@ -1,6 +1,6 @@
 import { currentIt } from './full.ts';
 
-it('itInFull registers a test in the file that declares it, although all files share its module', () => {
+it('currentIt registers a test in the file that declares it, although all files share its module', () => {
   const given: string[] = [];
   const ours = globalThis.it;
   const other = Object.assign((name: string) => void given.push(name), {

@@ -6,7 +6,7 @@ const leaveOut = Object.assign(() => undefined, { each: () => leaveOut }) as unk
 
 /**
  * `it` of the test file that is being loaded. A jest worker loads this module once for all its files
- * (native-runtime.ts), and each file has an `it` of its own: tests given to an earlier file's never run.
+ * (native-runtime.ts), and each file has an `it` of its own: tests registered with an earlier file's `it` never run.
  */
 export const currentIt: Run = new Proxy(leaveOut, {
   apply: (_, self, args) => Reflect.apply(it, self, args),

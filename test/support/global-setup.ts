@@ -43,7 +43,7 @@ export default async function globalSetup(): Promise<void> {
   removeAbandonedDirectories();
   const directory = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
   const parts: Part[] = [];
-  // When the channel closes, the process that started jest over it (test/run.ts) has exited: abandon the run.
+  // When the channel closes, the process that started jest (test/run.ts) has exited: abandon the run.
   const onAbandoned = () => process.exit(1);
   if (process.channel) process.once('disconnect', onAbandoned);
   globalThis.testRunParts = { parts, directory, onAbandoned };

@@ -24,7 +24,7 @@ export interface Http {
   delete(path: string, body?: unknown, options?: HttpOptions): Promise<HttpAnswer>;
 }
 
-/** Retries on these statuses, after the time in the answer, at most `most` times. */
+/** Retries on these statuses, after the time in the answer; makes at most `most` attempts. */
 export async function askAgain(
   ask: () => Promise<HttpAnswer>,
   { on, most = Number.POSITIVE_INFINITY }: { on: readonly number[]; most?: number },
@@ -36,7 +36,7 @@ export async function askAgain(
   }
 }
 
-/** How often a patient client retries before it returns the 503. */
+/** How many attempts a patient client makes before it returns the 503. */
 const mostTries = 15;
 
 /**

@@ -14,7 +14,7 @@ export async function pauseSchedules(
     afterwards(() => handle.unpause());
     await handle.pause();
     await eventually(
-      // A busy server did not answer.
+      // A busy server may not answer.
       () => handle.describe().catch(() => null),
       (schedule) => schedule?.info.runningActions.length === 0,
     );

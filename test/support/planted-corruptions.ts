@@ -192,7 +192,7 @@ export const corruptions: [view: string, sql: string][] = [
      values ('${newId()}', '${newId()}', 'DEDUCTED', 1, 10, 0, 'processing', '${newId()}', '${newId()}', now(), now(), now(),
        now(), now())`,
   ],
-  // A successful payout without its journal, a booked transfer without its journal, and a booking journal without row.
+  // A successful payout without its booking, a booking without its journal, and a booking journal without its row.
   ['check_transfers_booked_once', payoutOf('succeeded', 'planted')],
   [
     'check_transfers_booked_once',
@@ -203,7 +203,7 @@ export const corruptions: [view: string, sql: string][] = [
     `insert into journals (id, business_key, kind) values ('${newId()}', 'transfer/planted/booked/${newId()}', 'transfer.booked')`,
   ],
   ['check_payouts_sent_once', payoutOf('pending', 'planted')],
-  // Second attempts although the provider did not report the first as unknown in time, a sixth, one after the end.
+  // Second attempts before the provider reported the first as unknown, a sixth attempt, one after the payout was final.
   ['check_payouts_sent_once', attemptsOf('pending', 2, null)],
   ['check_payouts_sent_once', attemptsOf('pending', 2, '61 minutes')],
   ['check_payouts_sent_once', attemptsOf('pending', 6, '2 minutes')],

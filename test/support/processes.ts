@@ -79,7 +79,10 @@ export interface ProcessStack extends Http, AsyncDisposable {
   readLog(name: 'postgres' | 'api' | 'worker'): string;
   killTemporal(): Promise<void>;
   startTemporalAgain(): Promise<void>;
-  /** Stops Temporal and the worker, deletes all of Temporal's data, and starts both; runs `meanwhile` in between. */
+  /**
+   * Kills Temporal and, unless `workerLives`, the worker, deletes all of Temporal's data, and starts them again; runs
+   * `meanwhile` in between.
+   */
   loseTemporal(meanwhile: () => Promise<void>, options?: { workerLives?: boolean }): Promise<void>;
   stop(): Promise<void>;
 }

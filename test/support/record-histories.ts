@@ -149,7 +149,7 @@ export function keep(directory: string, type: string, events: Event[]): void {
 
 /**
  * While recording, stores the runs on this task queue or, on a server that cannot list workflows, those of the rows;
- * otherwise does nothing. Runs in a separate process, outside jest's realms.
+ * otherwise does nothing. Runs in a separate process.
  */
 export async function recordHistories(em: EntityManager, address: string, taskQueue: string): Promise<void> {
   if (!isRecording()) return;

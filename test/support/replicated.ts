@@ -104,7 +104,7 @@ async function copyCluster(client: pg.Client, from: string, to: string, slot: st
   own(to, uid, gid);
 }
 
-/** If run by root, makes the user that the server runs as the owner of its files. */
+/** If run by root, gives the files to the user that runs the server. */
 export function own(path: string, uid: number, gid: number): void {
   if (process.getuid?.() !== 0) return;
   chownSync(path, uid, gid);

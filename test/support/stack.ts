@@ -210,7 +210,7 @@ async function buildStack(
  * if the server is down or has no schedules.
  */
 async function deleteSchedules(address: string, taskQueue: string): Promise<void> {
-  // A client of the product's: its closing waits for retries, which would crash the test file on a closed channel.
+  // The product's client, whose close waits for retries: on a closed channel they would crash the test file.
   const client = openTemporal({ address, namespace: 'default' });
   try {
     await client.withDeadline(Date.now() + 2_000, () => client.workflowService.getSystemInfo({}));

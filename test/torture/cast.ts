@@ -22,7 +22,7 @@ export interface Cast {
   users: (Withdrawing & { pocketId: string })[];
   /** The owner of each cause, in the order of `causes`: an organization, and a person. */
   owners: Withdrawing[];
-  /** People of the platform who approve disbursements. */
+  /** Platform users who approve disbursements. */
   approvers: BuiltUser[];
   admin: BuiltUser;
   operators: Deciders;

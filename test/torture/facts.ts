@@ -295,7 +295,7 @@ export interface Facts {
   window: { from: number; to: number };
   /** Rows and workflows that were not at rest within the time limit. */
   restless: { what: string; id: string; status: string }[];
-  /** Ids that a restore undid and clients requested again, and those whose instrument the product requested again. */
+  /** Ids of resources that a restore undid and clients created again, and of orders restored without an instrument. */
   madeAgain: string[];
   /** Processes that exited without being stopped. */
   died: string[];

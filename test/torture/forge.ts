@@ -10,7 +10,7 @@ interface Callback {
   data: Record<string, unknown>;
 }
 
-/** Reads from the sandbox's file the callbacks that it has sent so far, to forge callbacks and find lost ones. */
+/** Reads all callbacks from the sandbox's file, sent or not, to forge callbacks and to find lost ones. */
 export function readCallbacks({
   directory,
 }: Pick<Topology, 'directory'>): (Callback & { body: string; state: string })[] {

@@ -26,7 +26,7 @@ export interface PayoutLimitsFact {
   hourly: number;
 }
 
-/** Violations that the product's own guards report. */
+/** Facts about the product's limits, subscriptions and receipts, and about its own guards. */
 export interface GuardFacts {
   /** Ids whose opening has a stored refusal. */
   refusedOpenings: string[];

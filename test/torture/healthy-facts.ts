@@ -4,7 +4,8 @@ import { addRefunds } from './healthy-refunds.ts';
 
 /**
  * The facts of a small healthy run: a payout that succeeded after a lost answer, an order that was paid twice, a
- * refused payout, one with an unknown outcome, a waiting subscription, and those that `addRefunds` adds.
+ * refused payout, one with an unknown outcome, a returned disbursement, a waiting subscription, and what `addRefunds`
+ * adds.
  */
 export function healthyFacts(): Facts {
   const facts: Facts = {

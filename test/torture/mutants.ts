@@ -49,7 +49,7 @@ export function readMutants(): Mutant[] {
       }
       const unknown = by.find((one) => oracles[one.split('/')[0] ?? ''] === undefined || one === checks);
       if (unknown !== undefined)
-        throw new Error(`${name} names ${unknown}, which is no oracle, or a check without its view`);
+        throw new Error(`${name} names ${unknown}, which is not an oracle, or is a check without its view`);
       return {
         name: basename(name, '.patch'),
         file,

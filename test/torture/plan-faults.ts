@@ -148,7 +148,7 @@ export function planFaults(random: Random, durationMs: number): ({ at: number } 
 export const inOrder = (faults: readonly ({ at: number } & FaultAction)[]): Fault[] =>
   faults.toSorted((one, other) => one.at - other.at).map((fault, index) => ({ ...fault, id: `f${index + 1}` }));
 
-/** Clocks move by less than a day, for which tokens are valid, so that most requests have no expired token. */
+/** Clocks move by less than the lifetime of a token, a day, so that few requests carry an expired one. */
 const mostHours = 20;
 
 function drawFault(

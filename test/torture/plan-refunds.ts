@@ -45,7 +45,7 @@ export type Refunding =
 const donationTypes = ['charitable_cause_donate', 'charitable_cause_open_donate'] as const;
 const askers = ['donor', 'people', 'both'] as const;
 
-/** The sandbox's magic amounts of refunds to wallets: refused at once, and never answered nor carried out. */
+/** The sandbox's magic amounts for refunds to wallets: one is refused, one never answered and never carried out. */
 export const refusedRefund = 121_212;
 export const silentRefund = 900_004;
 /** Weights of parts: an ordinary amount, or one refused, failing later, waiting for an operator, or unanswered. */

@@ -63,8 +63,8 @@ const crowdsAt = [
 ] as const;
 
 /**
- * Requests for more than half of a daily limit or of a partner's balance: the first of two twins leaves too little for
- * the other.
+ * Requests for more than half of a daily limit or, in a plan of a minute, of a partner's balance: the first of two
+ * twins leaves too little for the other.
  */
 function twins(random: Random): Drawn[] {
   const manners = { ...patient, api: 0, twin: true } as const;

@@ -74,7 +74,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
       found(deliveries, ({ resourceId }) => resourceId === 'payout-1').partnerId = 'partner-2';
       webhooks.push(webhook({ signedBy: 'partner-2' }));
     },
-    'was asked by partner-1, and payout-1 belongs to partner-2',
+    'was sent by partner-1, and payout-1 belongs to partner-2',
   ],
   [
     'doers-are-the-askers',
@@ -90,7 +90,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
     ({ orders }) => {
       found(orders, ({ id }) => id === 'order-1').partnerId = 'partner-1';
     },
-    'was asked by a user, and order-1 belongs to partner-1',
+    'was sent by a user, and order-1 belongs to partner-1',
   ],
   [
     'doers-are-the-askers',
@@ -106,7 +106,7 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
     ({ events }) => {
       found(events, ({ requestId }) => requestId === 'r1').actorId = 'user-1';
     },
-    'was asked by a partner',
+    'was sent by a partner',
   ],
   [
     'doers-are-the-askers',
@@ -204,5 +204,8 @@ export const plantedAskers: [oracle: string, violation: string, plant: (facts: F
 /** Valid variations, after which the run is still healthy. */
 export const rightAskers: [what: string, make: (facts: Facts) => void][] = [
   ['a circle cancelled by the first of two requests', cancelTwice],
-  ['a goal released by a request whose answer was lost, and closed for the next', (facts) => releaseTwice(facts, null)],
+  [
+    'a goal released by a request whose answer was lost, and refused to the next as closed',
+    (facts) => releaseTwice(facts, null),
+  ],
 ];

@@ -4,7 +4,7 @@ import type { Facts } from './facts.ts';
 
 const found = <T>(list: readonly T[], is: (one: T) => boolean): T => must(list.find(is), 'the healthy facts have it');
 
-/** The second suspense case was refunded by a decision. */
+/** Refunds the money in suspense by a decision. */
 function giveBack({ receipts, money, lists, decisions, decided }: Facts, changes: Partial<Facts['decisions'][number]>) {
   found(receipts, ({ id }) => id === 'receipt-2').state = 'refunded';
   money.after = '134000.0000';

@@ -18,7 +18,7 @@ const journalOf = ({ journals }: Facts, key: string) =>
     `there is a journal ${key}`,
   );
 
-/** Adds a paid refund of the payment and its postings. */
+/** Adds a paid refund of the payment, without postings. */
 function addRefund(facts: Facts, { id, net, refundOf }: { id: string; net: string; refundOf: string | null }): void {
   facts.payouts.push({ ...payout(facts, 'refund-1'), id, net, refundOf });
   facts.refunds.push({ id, paymentId: 'payment-4' });
@@ -62,7 +62,7 @@ export const plantedRefunds: [oracle: string, violation: string, plant: (facts: 
     (facts) => {
       facts.events = facts.events.filter(({ resourceType }) => resourceType !== 'refund');
     },
-    'what was done for it is: nothing',
+    'its effects are: nothing',
   ],
   [
     'answers-tell-the-books',

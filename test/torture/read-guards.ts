@@ -50,7 +50,7 @@ export async function readGuards(topology: Topology): Promise<GuardFacts> {
   };
 }
 
-/** Replaces the instants that the torture moved by the original ones. */
+/** Restores the original values of the instants that the torture moved. */
 export async function withTrueStarts(owner: EntityManager, instants: InstantSpan[]): Promise<InstantSpan[]> {
   const rows = await owner.execute<{ earliest: string; latest: string }[]>(queries.started);
   const started = rows.map(({ earliest, latest }) => ({

@@ -3,7 +3,7 @@ import { type PartName, workerNames } from './parts.ts';
 import { deploymentName, type Topology } from './topology.ts';
 
 export interface Releases {
-  /** Replaces the workers by those of another build id, as in the runbook. */
+  /** Replaces the workers with those of another build id, as in the runbook. */
   next(): Promise<void>;
   /** Makes the newest build id current, if there is one, e.g. in a new Temporal. */
   promote(): Promise<void>;

@@ -39,7 +39,7 @@ const mostBounds = 5;
  * Completes open work at the provider, and waits until nothing of ours is pending. Returns what is still pending when
  * nothing has come to rest for the length of the time limit: a busy machine is slow, but makes progress. Two waits of
  * hours are shortened: rows without a workflow are aged, so that the sweeps find them, and workflows of payments whose
- * callback was lost are signalled. Starts no workflow itself.
+ * callback was lost are signalled. Starts sweeps, but no workflow of a row.
  */
 export async function comeToRest(options: RestOptions): Promise<Restless> {
   const { topology, boundMs, progress, takenWorkflows, missed } = options;

@@ -10,7 +10,10 @@ import type { Workplace } from './workplace.ts';
 export interface Restored {
   from: number;
   to: number;
-  /** Resources created in that period, which are created again, and those without an instrument, which request one. */
+  /**
+   * Resources created in that period, which clients create again, and orders restored without an instrument, which
+   * request one again.
+   */
   madeAgain: string[];
 }
 

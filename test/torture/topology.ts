@@ -42,14 +42,14 @@ import { mountSmallDisk, type SmallDisk, unmountSmallDisk } from './small-disk.t
 export interface Topology extends AsyncDisposable {
   /** Data and logs; removed at the end unless something was found. */
   directory: string;
-  /** The runner's own connection, past all proxies. */
+  /** The runner's own connection, which bypasses all proxies. */
   deps: Dependencies;
   em(): EntityManager;
   /** An entity manager with the owner's rights, for changes that the product may not make. */
   owner(): EntityManager;
   /** The URLs at which clients reach the two APIs, through proxies. */
   apiUrls: readonly [string, string];
-  /** The first API past its proxy, for building the cast. */
+  /** The first API, without its proxy, for building the cast. */
   api: Http;
   sandbox: Http & { url: string };
   callbackUrl: string;
@@ -79,9 +79,9 @@ export interface Topology extends AsyncDisposable {
   /** Sets the build id of a worker from its next start on. */
   setBuild(name: WorkerName, buildId: string): void;
   buildOf(name: WorkerName): string | null;
-  /** Runs Temporal's command line against the server, past all proxies. */
+  /** Runs Temporal's command line against the server, without a proxy. */
   temporalCommand(args: readonly string[]): Promise<string>;
-  /** Whether Temporal finds a workflow, past all proxies: a running process may have lost its data. */
+  /** Whether Temporal can look a workflow up, without a proxy: its process may run on without its database. */
   temporalAnswers(): Promise<boolean>;
   /** Allows a part to exit from now on, because one of its dependencies goes down. */
   mayEnd(name: PartName): void;

@@ -17,7 +17,7 @@ const allowed = [
   /^heap-js$/,
   /^assert$/,
 ];
-/** Our own allowed files: the workflows and pure facts. */
+/** Our own allowed files: the workflows and modules without side effects. */
 const ours = [
   /^workflows\//,
   /^src\/shared\//,
@@ -54,7 +54,7 @@ describe('The workflow bundle', () => {
     expect([...new Set(packages)].filter((name) => !allowed.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
-  it('Of our files, the workflow bundle contains only workflows and pure facts, no activity, entity or route', () => {
+  it('Of our files, the workflow bundle contains only workflows and pure modules, no activity, entity or route', () => {
     const mine = modules.filter((path) => /^(workflows|activities|src)\//.test(path));
     expect(mine).toContain('workflows/gateway-payment.ts');
     expect(mine.filter((path) => forbidden.test(path) || !ours.some((pattern) => pattern.test(path)))).toEqual([]);

@@ -32,7 +32,7 @@ async function logOf(work: () => Promise<never>, attempts: number, maximumAttemp
   }
   return lines;
 }
-const fail = () => Promise.reject(new Error('the database is away'));
+const fail = () => Promise.reject(new Error('the database is down'));
 
 describe('Activities that keep failing', () => {
   it('A failing activity is logged on its first attempt and then on every tenth, with its workflow id', async () => {
@@ -84,7 +84,7 @@ describe('Background activities', () => {
     expect(await outcomeOf('SERVICE_UNAVAILABLE', (answer) => answer)).toMatchObject({ nonRetryable: true });
   });
 
-  it('A refusal by a background activity is not retried', async () => {
+  it('A background activity is not retried after any other refusal', async () => {
     expect(await outcomeOf('INSUFFICIENT_BALANCE')).toMatchObject({ nonRetryable: true, type: 'INSUFFICIENT_BALANCE' });
   });
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => expectChecksEmpty(stack));
 afterAll(() => stack.stop());
 
-/** The summaries in a history beside its activities and timers. */
+/** The summaries that a history attaches to its activities and timers. */
 async function summariesOf(id: string): Promise<string[]> {
   const { events } = await stack.deps.workflows.client.workflow.getHandle(id).fetchHistory();
   return (events ?? []).flatMap(({ userMetadata }) => {

@@ -57,7 +57,7 @@ class PartnerApiError(Exception):
 
 
 class NoAnswerError(Exception):
-    """No attempt was answered; ``__cause__`` has the reason.
+    """The last attempt got no answer; ``__cause__`` has the reason.
 
     The resource may have been created: repeat the creation under ``idempotency_key``, never under another.
     """

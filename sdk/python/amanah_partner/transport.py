@@ -23,13 +23,13 @@ _LONGEST_WAIT = 8.0
 _LONGEST_RETRY_AFTER = 60.0
 # Nothing was decided, or the outcome is not known yet: repeat the same request under the same key.
 _REPEATABLE = frozenset({408, 429, 500, 503, 504})
-# For calls without an idempotency key, the second that the last one used.
+# Of how many calls without an idempotency key the last signed second is remembered.
 _MOST_TIMES = 1000
 _KEY = re.compile(r"[\x21-\x7e][\x20-\x7e]{6,126}[\x21-\x7e]")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is not followed: a signed call goes nowhere else."""
+    """Follows no redirect: a signed call goes nowhere else."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -136,7 +136,7 @@ class Transport:
         whole = "\n".join((method, target, idempotency_key, hashlib.sha256(raw).hexdigest()))
         at = int(time.time())
         if method != "GET" and not idempotency_key:
-            # Such a signature is accepted once: the same call again uses a later second.
+            # Such a signature is accepted only once, so a repeated call is signed with a later second.
             with self._lock:
                 at = max(at, self._times.pop(whole, 0) + 1)
                 self._times[whole] = at

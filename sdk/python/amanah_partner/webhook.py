@@ -32,9 +32,9 @@ class VerifiedWebhook:
 def verify_webhook(secrets: str | Iterable[str], headers: Mapping[str, str], body: str | bytes) -> VerifiedWebhook:
     """Verifies a webhook and parses it.
 
-    ``body`` is what was received, byte for byte, before any parsing; ``secrets`` are the live ``whsec_...``, one or
+    ``body`` is what was received, byte for byte, before any parsing; ``secrets`` are the valid ``whsec_...``, one or
     more. Raises WebhookError when it is not from the platform, or its timestamp is more than 5 minutes off; ValueError
-    for what is no secret, TypeError for a body that was parsed already.
+    for an invalid secret, TypeError for a body that is already parsed.
     """
     keys = [_checked(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets)]
     if not isinstance(body, (str, bytes)):

@@ -28,7 +28,7 @@ def hmac_of(text: bytes) -> str:
 
 
 class TheClient(unittest.TestCase):
-    def test_signs_the_bytes_that_it_sends_under_the_address_that_it_is_given(self) -> None:
+    def test_signs_the_bytes_that_it_sends_and_keeps_the_path_of_base_url(self) -> None:
         with Peer(DONE) as peer:
             client = connect(f"{peer.url}/amanah/")
             client.payments.create({"method": "qris", "amount": "50000", "customer_name": "Siti Nurhaliza 🌸"})
@@ -42,7 +42,7 @@ class TheClient(unittest.TestCase):
         self.assertEqual(read.target, "/amanah/v1/partners/payments?status=failed&external_ref=a+b%26c")
         self.assertEqual(read.headers["x-partner-signature"], hmac_of(b""))
 
-    def test_signs_time_method_path_with_query_key_and_body_besides_each_attempt_anew(self) -> None:
+    def test_signs_time_method_path_query_key_and_body_of_every_attempt(self) -> None:
         with Peer(refusal(503, "SERVICE_UNAVAILABLE", retry_after="0"), DONE) as peer:
             connect(peer.url).payouts.create(PAYOUT, idempotency_key=KEY)
             connect(f"{peer.url}/amanah/").payments.list({"external_ref": "a b&c"})
@@ -56,7 +56,7 @@ class TheClient(unittest.TestCase):
                 signed = "\n".join((found[1], request.method, request.target, key, digest))
                 self.assertEqual(found[2], hmac_of(signed.encode()))
 
-    def test_repeats_the_same_bytes_under_the_same_key(self) -> None:
+    def test_retries_the_same_bytes_under_the_same_key(self) -> None:
         actions: list[Answer | str] = [
             refusal(503, "SERVICE_UNAVAILABLE", retry_after="0"),
             refusal(429, "REQUEST_RATE_LIMITED", retry_after="0"),
@@ -74,7 +74,7 @@ class TheClient(unittest.TestCase):
                 sent = {(request.headers["x-idempotency-key"], request.body) for request in peer.requests}
                 self.assertEqual((len(peer.requests), len(sent)), (2, 1))
 
-    def test_asks_once_when_it_is_refused(self) -> None:
+    def test_does_not_retry_a_refusal(self) -> None:
         for status, code in ((400, "REQUEST_INVALID_PAYLOAD"), (401, "AUTH_INVALID_CREDENTIALS"), (502, "PROVIDER_REFUSED")):
             with self.subTest(code), Peer(refusal(status, code, details={"limit": "x"})) as peer:
                 with self.assertRaises(PartnerApiError) as raised:
@@ -84,12 +84,12 @@ class TheClient(unittest.TestCase):
                 self.assertEqual((error.request_id, error.idempotency_key, error.details), ("r-1", KEY, {"limit": "x"}))
                 self.assertEqual(len(peer.requests), 1)
 
-    def test_does_not_repeat_what_answers_once(self) -> None:
+    def test_does_not_retry_a_key_rotation(self) -> None:
         with Peer(RESET) as peer, self.assertRaises(NoAnswerError):
             connect(peer.url).rotate_key()
         self.assertEqual(len(peer.requests), 1)
 
-    def test_says_what_may_be_wrong_when_something_else_answers(self) -> None:
+    def test_suggests_checking_base_url_when_something_else_responds(self) -> None:
         moved = Answer(301, "", {"location": "https://pay.example.org/"})
         for answer, said in ((moved, "a redirect to https://pay.example.org/"), (Answer(404, "<h1>"), "is not from the API")):
             with self.subTest(said), Peer(answer) as peer:
@@ -98,7 +98,7 @@ class TheClient(unittest.TestCase):
                 self.assertEqual(raised.exception.code, "UNREADABLE")
                 self.assertEqual(len(peer.requests), 1)
 
-    def test_knows_whether_a_payout_may_have_been_made(self) -> None:
+    def test_reports_whether_a_payout_may_have_been_created(self) -> None:
         cases: list[tuple[bool, list[Answer | str]]] = [
             (True, [RESET, refusal(429, "REQUEST_RATE_LIMITED")]),
             (True, [RESET, refusal(401, "AUTH_INVALID_CREDENTIALS")]),
@@ -114,7 +114,7 @@ class TheClient(unittest.TestCase):
                     connect(peer.url, attempts=len(plan)).payouts.create(PAYOUT, idempotency_key=KEY)
                 self.assertEqual(raised.exception.is_indeterminate, expected)
 
-    def test_knows_that_a_refused_refund_was_not_made_whatever_became_of_an_earlier_attempt(self) -> None:
+    def test_treats_a_refused_refund_as_not_created_even_after_an_unanswered_attempt(self) -> None:
         for refused in (refusal(409, "PAYMENT_NOT_PAID"), refusal(422, "FUNDS_REFUND_EXCEEDED")):
             with self.subTest(refused), Peer(RESET, refused) as peer:
                 with self.assertRaises(PartnerApiError) as raised:
@@ -122,18 +122,18 @@ class TheClient(unittest.TestCase):
                 self.assertFalse(raised.exception.is_indeterminate)
                 self.assertEqual(len(peer.requests), 2)
 
-    def test_gives_up_and_says_under_which_key_to_go_on(self) -> None:
+    def test_fails_after_its_last_attempt_with_the_key_for_a_later_retry(self) -> None:
         with Peer(RESET) as peer, self.assertRaisesRegex(NoAnswerError, "no answer in 2 attempts") as raised:
             connect(peer.url, attempts=2).payouts.create(PAYOUT, idempotency_key=KEY)
         self.assertEqual(raised.exception.idempotency_key, KEY)
 
-    def test_waits_no_longer_than_a_minute(self) -> None:
+    def test_fails_at_once_if_retry_after_exceeds_a_minute(self) -> None:
         with Peer(refusal(503, "SERVICE_UNAVAILABLE", retry_after="3600")) as peer:
             with self.assertRaises(PartnerApiError) as raised:
                 connect(peer.url).balance()
             self.assertEqual((raised.exception.retry_after_seconds, len(peer.requests)), (3600, 1))
 
-    def test_sends_nothing_that_could_not_be_right(self) -> None:
+    def test_rejects_invalid_options_keys_and_ids_without_sending(self) -> None:
         with Peer(DONE) as peer:
             for api_key, signing_secret in (("", SECRET), ("amk_key", "ams_secret\n")):
                 with self.assertRaisesRegex(ValueError, "is missing or has invalid characters"):
@@ -149,7 +149,7 @@ class TheClient(unittest.TestCase):
                     client.payouts.get(id)
             self.assertEqual(peer.requests, [])
 
-    def test_reads_page_after_page_and_no_further_than_the_last(self) -> None:
+    def test_reads_all_pages_and_stops_after_the_last(self) -> None:
         def page(*ids: str, **more: str) -> Answer:
             items = [{"id": id} for id in ids]
             return Answer(200, {"data": {"items": items, "page": 1, "limit": 2, "total": 4, **more}})

@@ -98,7 +98,7 @@ class AgainstTheProduct(unittest.TestCase):
         self.assertIn("outcome", [item["type"] for item in client.payments.timeline(made["id"])["items"]])
         self.assertEqual([row["id"] for row in client.payments.all({"external_ref": "INV-7"})], [made["id"]])
 
-    def test_cancels_what_is_open_and_is_told_when_it_was_paid_first(self) -> None:
+    def test_cancels_an_open_payment_and_gets_a_409_for_a_paid_one(self) -> None:
         made = client.payments.create({"method": "qris", "amount": "50000"})
         self.assertEqual(client.payments.cancel(made["id"])["status"], "expired")
         self.assertEqual(told_of(made["id"]).webhook["type"], "payment.expired")
@@ -121,13 +121,13 @@ class AgainstTheProduct(unittest.TestCase):
         assert used is not None and now_used is not None
         self.assertEqual(now_used["used"] - used["used"], 1)
 
-    def test_hears_of_a_payout_that_fails_with_its_code(self) -> None:
+    def test_receives_a_webhook_with_the_code_of_a_failed_payout(self) -> None:
         collect("100000")
         made = client.payouts.create({**PAYOUT, "bank_account_number": "1234999999"}, idempotency_key="python-payout-2")
         webhook: Any = told_of(made["id"]).webhook
         self.assertEqual((webhook["type"], webhook["data"]["failure_code"]), ("payout.failed", "REJECTED_BY_CHANNEL"))
 
-    def test_gets_the_first_answer_again_under_the_same_key_and_is_refused_under_it_for_anything_else(self) -> None:
+    def test_gets_the_first_response_again_under_its_key_and_a_refusal_for_another_body(self) -> None:
         key = "python-payment-1"
         first = client.payments.create({"method": "qris", "amount": "10000"}, idempotency_key=key)
         self.assertEqual(client.payments.create({"method": "qris", "amount": "10000"}, idempotency_key=key), first)
@@ -136,7 +136,7 @@ class AgainstTheProduct(unittest.TestCase):
         )
         self.assertEqual((error.code, error.idempotency_key), ("REQUEST_IDEMPOTENCY_KEY_REUSED", key))
 
-    def test_lists_what_is_open_and_reads_every_page_once_newest_first(self) -> None:
+    def test_lists_channels_and_reads_every_page_once_newest_first(self) -> None:
         channels = client.channels()
         self.assertEqual(channels["fee_mode"], "DEDUCTED")
         self.assertIn("BCA", [bank["bank_code"] for bank in channels["payout_banks"]])
@@ -151,7 +151,7 @@ class AgainstTheProduct(unittest.TestCase):
         page = client.payments.list({"limit": 2, "page": 3, "external_ref": "PAGE"})
         self.assertEqual((page["page"], page["limit"], page["total"], len(page["items"])), (3, 2, 5, 1))
 
-    def test_names_every_refusal_by_its_code(self) -> None:
+    def test_reports_the_status_and_code_of_a_refusal(self) -> None:
         unknown = "3f2b8c1e-9d4a-4b7e-8a61-2c5d7e9f0a13"
         too_much: CreatePayoutBody = {**PAYOUT, "amount": "25000001"}
         calls: list[tuple[Callable[[], Any], int, str]] = [
@@ -192,7 +192,7 @@ class AgainstTheProduct(unittest.TestCase):
         self.assertEqual(statement["day"], today)
         self.assertGreater(float(statement["totals"]["paid"]["amount"]), 0)
 
-    def test_believes_no_webhook_that_is_forged_or_altered(self) -> None:
+    def test_accepts_a_webhook_and_rejects_an_altered_one(self) -> None:
         kept = receive(collect("30000"))
         self.assertEqual(verify_webhook(SECRET, kept["headers"], kept["body"]).id, kept["headers"]["webhook-id"])
         with self.assertRaises(WebhookError):

@@ -28,14 +28,14 @@ def headers(secret: str = SECRET, *, age: timedelta = timedelta(), **changes: st
 
 
 class VerifyWebhook(unittest.TestCase):
-    def test_believes_what_is_signed_as_text_or_bytes_by_either_secret(self) -> None:
+    def test_accepts_text_or_bytes_signed_with_either_secret(self) -> None:
         for secrets, body in ((SECRET, BODY), ([OTHER, SECRET], BODY), (SECRET, BODY.encode())):
             verified = verify_webhook(secrets, headers(), body)
             self.assertEqual((verified.id, verified.webhook), ("msg-1", json.loads(BODY)))
         both = f"{headers(OTHER)['Webhook-Signature']} {headers()['Webhook-Signature']}"
         self.assertEqual(verify_webhook(SECRET, headers(Webhook_Signature=both), BODY).id, "msg-1")
 
-    def test_refuses_what_is_forged_altered_old_or_unsigned(self) -> None:
+    def test_rejects_forged_altered_old_and_unsigned_webhooks(self) -> None:
         refused: list[tuple[dict[str, str], str | bytes]] = [
             (headers(OTHER), BODY),
             (headers(), BODY.replace("succeeded", "failed")),
@@ -53,7 +53,7 @@ class VerifyWebhook(unittest.TestCase):
             with self.subTest(given), self.assertRaises(WebhookError):
                 verify_webhook(SECRET, given, body)
 
-    def test_does_not_work_with_what_is_no_secret_nor_with_a_body_already_parsed(self) -> None:
+    def test_rejects_malformed_secrets_and_parsed_bodies(self) -> None:
         for secret in ("", "whsec_", "whsec_c2hvcnQ=", SECRET[6:]):
             with self.subTest(secret), self.assertRaisesRegex(ValueError, "a webhook secret is whsec_"):
                 verify_webhook(secret, headers(), BODY)

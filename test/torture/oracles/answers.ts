@@ -234,7 +234,7 @@ export function successHasOneEffect(facts: Facts): Finding[] {
         {
           oracle: 'success-has-one-effect',
           resourceId: attempt.resourceId,
-          says: `${tell(attempt)} and named ${attempt.resourceId}, but what was done for it is: ${ids}`,
+          says: `${tell(attempt)} and named ${attempt.resourceId}, but its effects are: ${ids}`,
         },
       ];
     });
@@ -254,7 +254,7 @@ export function keyHasOneResource(facts: Facts): Finding[] {
       findings.push({
         oracle: 'key-has-one-resource',
         resourceId: made[0]?.resourceId ?? null,
-        says: `the key ${first.key} (${first.kind}) made ${made.map(({ requestId, resourceId }) => `${resourceId} for ${requestId}`).join(' and ')}`,
+        says: `the key ${first.key} (${first.kind}) created ${made.map(({ requestId, resourceId }) => `${resourceId} for ${requestId}`).join(' and ')}`,
       });
     }
     const [maker] = made.map(({ requestId }) => operation.find((attempt) => attempt.requestId === requestId));
@@ -298,7 +298,7 @@ export function providersRefusalIsKept(facts: Facts): Finding[] {
           .map((attempt) => ({
             oracle: 'providers-refusal-is-kept',
             resourceId: attempt.resourceId,
-            says: `${tell(attempt)}, although ${refused.requestId} had been answered before that the provider refuses it`,
+            says: `${tell(attempt)}, although the provider had already refused ${refused.requestId}`,
           })),
       ),
   );

@@ -14,14 +14,14 @@ export function doersAreTheAskers(facts: Facts): Finding[] {
     const { requestId, event, resourceType, resourceId, actorId } = happened;
     const attempt = asked.get(requestId);
     if (attempt === undefined || attempt.by === actorId || !isDoneBy(attempt, happened)) return [];
-    const says = `${requestId} was asked by ${attempt.by ?? 'a partner'}, and ${event} of ${resourceType} ${resourceId} names ${actorId ?? 'nobody'}`;
+    const says = `${requestId} was sent by ${attempt.by ?? 'a partner'}, and ${event} of ${resourceType} ${resourceId} names ${actorId ?? 'nobody'}`;
     return [{ oracle, resourceId, says }];
   });
   const owners = new Map([...facts.payouts, ...facts.orders].map(({ id, partnerId }) => [id, partnerId]));
   const made = [...askersOf(facts)].flatMap(([id, { kind, requestId, partner }]): Finding[] => {
     const owner = owners.get(id);
     if (owner === undefined || owner === partner) return [];
-    const says = `${kind} ${requestId} was asked by ${partner ?? 'a user'}, and ${id} belongs to ${owner ?? 'no partner'}`;
+    const says = `${kind} ${requestId} was sent by ${partner ?? 'a user'}, and ${id} belongs to ${owner ?? 'no partner'}`;
     return [{ oracle, resourceId: id, says }];
   });
   return [...done, ...made];

@@ -52,7 +52,7 @@ export function feesAreAsAgreed({ made }: Facts): Finding[] {
     .map(({ id, fee, dueFee }) => ({
       oracle: 'fees-are-as-agreed',
       resourceId: id,
-      says: `${id} has a fee of IDR ${fee}, agreed was IDR ${dueFee ?? '0'}`,
+      says: `${id} has a fee of IDR ${fee} instead of the agreed IDR ${dueFee ?? '0'}`,
     }));
 }
 
