@@ -34,8 +34,9 @@ const isShown = "row.visibility in ('public', 'organization')";
 
 /**
  * Returns the conditions for the circles that a caller may list. Individuals: those they created, joined or are invited
- * to. Organization admins: those too, the organization's own, and its users' circles that are visible to it. Platform: all. With `organization_id`: that organization's public circles and, for its users, those
- * visible to them; individuals may name only their own.
+ * to. Organization admins: those too, the organization's own, and its users' circles that are visible to it. Platform:
+ * all. With `organization_id`: that organization's public circles and, for its users, those visible to them;
+ * individuals may name only their own.
  */
 function scopeOf(caller: Caller, organizationId: string | undefined): Condition[] {
   const { userId, organizationId: own } = caller;
