@@ -142,10 +142,10 @@ export type PartnerError = {
     code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'KEY_ALREADY_ROTATED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: what is wrong, beginning with the field if there is one. */
     message: string;
-    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll. */
+    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll; both have `instrument_id` for an instrument. With PAYOUT_BATCH_DECIDED `{ status }`. */
     details?: unknown;
   };
-  /** Names this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
+  /** Identifies this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
   request_id: string;
 };
 
@@ -156,7 +156,7 @@ export type PartnerPayment = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`. */
+  /** `pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. */
   is_final: boolean;
@@ -170,7 +170,7 @@ export type PartnerPayment = {
   fee: string;
   /** The amount owed to you once it is paid, in IDR: the gross less the fee. */
   net_amount: string;
-  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
+  /** The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have been made. The remainder of `amount` can still be refunded. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -206,7 +206,7 @@ export type PartnerPayment = {
 export type PartnerTimeline = {
   /** What happened, oldest first. */
   items: ({
-    /** When. */
+    /** When it happened. */
     at: string;
     /** The kind of step. */
     type: 'request' | 'reservation' | 'provider' | 'callback' | 'ledger' | 'webhook' | 'outcome';
@@ -215,7 +215,7 @@ export type PartnerTimeline = {
   })[];
   /** What happens next; null when nothing does. */
   next: {
-    /** When. */
+    /** When it happened. */
     at: string | null;
     /** In plain words. The wording may change: do not parse it. */
     text: string;
@@ -375,7 +375,7 @@ export type Refund = {
 };
 
 export type WebhookDelivery = {
-  /** Names the delivery. */
+  /** Identifies the delivery. */
   id: string;
   /** The endpoint that receives it. */
   endpoint_id: string;
@@ -489,7 +489,7 @@ export type WebhookPayment = {
   reference: string;
   /** The partner's own reference as sent; null without one. */
   external_ref: string | null;
-  /** `pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`. */
+  /** `pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -503,7 +503,7 @@ export type WebhookPayment = {
   fee: string;
   /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
   net_amount: string;
-  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
+  /** The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have been made. The remainder of `amount` can still be refunded. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -741,7 +741,7 @@ export type WebhookUnmatchedPayment = {
   fee: string;
   /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
   net_amount: string;
-  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
+  /** The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have been made. The remainder of `amount` can still be refunded. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -793,9 +793,9 @@ export interface Operations {
     answer: {
       /** The total owed to you in IDR: `available` plus `pending`. */
       balance: string;
-      /** The amount available for payouts, in IDR. */
+      /** The amount available for payouts and refunds, in IDR. */
       available: string;
-      /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
+      /** Payments not settled yet, and money reserved for pending payouts and refunds, in IDR. */
       pending: string;
       /** Always `IDR`. */
       currency: 'IDR';
@@ -1427,18 +1427,18 @@ export interface Operations {
       opening: {
         /** The total owed to you in IDR: `available` plus `pending`. */
         balance: string;
-        /** The amount available for payouts, in IDR. */
+        /** The amount available for payouts and refunds, in IDR. */
         available: string;
-        /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
+        /** Payments not settled yet, and money reserved for pending payouts and refunds, in IDR. */
         pending: string;
       };
-      /** The balances at the end of the day, or now. */
+      /** The balances at the end of the day, or now if the day has not ended. */
       closing: {
         /** The total owed to you in IDR: `available` plus `pending`. */
         balance: string;
-        /** The amount available for payouts, in IDR. */
+        /** The amount available for payouts and refunds, in IDR. */
         available: string;
-        /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
+        /** Payments not settled yet, and money reserved for pending payouts and refunds, in IDR. */
         pending: string;
       };
       /** Sums of the lines by group. */

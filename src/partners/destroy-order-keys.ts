@@ -10,9 +10,9 @@ const round = 1000;
 const reserveMs = 15_000;
 
 /**
- * Destroys the keys of partners' payments, payouts and refunds that are `days` old, so that their customers and
- * beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name them. Skips
- * those that are open or have a pending webhook. Returns how many keys it examined. Throws KeysAway.
+ * Destroys the keys of partners' payments, instruments, payouts, batches and refunds that are `days` old, so that their
+ * customers and beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name
+ * them. Skips those that are open or have a pending webhook. Returns how many keys it examined. Throws KeysAway.
  */
 export async function destroyOrderKeys(
   em: EntityManager,
