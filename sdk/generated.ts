@@ -101,7 +101,7 @@ export type ListedPayout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
@@ -123,13 +123,13 @@ export type ListedPayout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** The provider's code for a failed payout; otherwise null. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -227,7 +227,7 @@ export type Payout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
@@ -249,13 +249,13 @@ export type Payout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** The provider's code for a failed payout; otherwise null. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -268,7 +268,7 @@ export type Payout = {
 export type PayoutBatch = {
   /** The batch's id. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
@@ -278,7 +278,7 @@ export type PayoutBatch = {
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
-  /** The sum of their fees in IDR, as of creation. */
+  /** The sum of the items' fees in IDR, as of creation. */
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -292,7 +292,7 @@ export type PayoutBatch = {
   decided_at: string | null;
   /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
 };
 
@@ -303,11 +303,11 @@ export type PayoutBatchItem = {
   batch_id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent. */
+  /** The partner's own reference, as sent. */
   external_ref: string;
   /** The batch's status until it is approved, then the payout's. */
   status: 'needs_approval' | 'rejected' | 'lapsed' | 'pending' | 'succeeded' | 'failed' | 'reversed';
-  /** Whether the status is final, unless a bank returns the money. */
+  /** Whether the status is final; a bank can still return a successful payout. */
   is_final: boolean;
   /** As requested, in IDR. */
   amount: string;
@@ -321,11 +321,11 @@ export type PayoutBatchItem = {
   bank_code: string;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** The provider's code; null unless it failed. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** When the payout was created; before that, when the batch was. */
   created_at: string;
@@ -333,7 +333,7 @@ export type PayoutBatchItem = {
   succeeded_at: string | null;
   /** When the payout reached its final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
 };
 
@@ -358,19 +358,19 @@ export type Refund = {
   bank_code: string | null;
   /** Null for a refund to the wallet that paid. */
   bank_account_number: string | null;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
+  /** Why the refund failed, such as `RETURNED_BY_BANK` if the bank returned it; otherwise null. */
   failure_code: string | null;
   /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed refund that the provider paid anyway was booked. */
+  /** When a failed refund was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
 };
 
@@ -543,7 +543,7 @@ export type WebhookPayout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
@@ -565,13 +565,13 @@ export type WebhookPayout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** The provider's code for a failed payout; otherwise null. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -586,7 +586,7 @@ export type WebhookPayout = {
 export type WebhookPayoutBatch = {
   /** The batch's id. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
@@ -596,7 +596,7 @@ export type WebhookPayoutBatch = {
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
-  /** The sum of their fees in IDR, as of creation. */
+  /** The sum of the items' fees in IDR, as of creation. */
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -610,7 +610,7 @@ export type WebhookPayoutBatch = {
   decided_at: string | null;
   /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -637,19 +637,19 @@ export type WebhookRefund = {
   bank_code: string | null;
   /** Null for a refund to the wallet that paid. */
   bank_account_number: string | null;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
+  /** Why the refund failed, such as `RETURNED_BY_BANK` if the bank returned it; otherwise null. */
   failure_code: string | null;
   /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed refund that the provider paid anyway was booked. */
+  /** When a failed refund was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -1128,7 +1128,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     body: {
-      /** A whole IDR amount; defaults to the rest of the payment. */
+      /** In whole rupiah. Default: everything that can still be refunded. */
       amount?: string | null;
       /** For your own records; the customer does not see it. */
       reason: string;

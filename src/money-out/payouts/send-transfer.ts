@@ -26,7 +26,7 @@ import { mayRepeat } from './repeating.ts';
  * lack an earlier request; without an answer, sends nothing. Commits the attempt before sending it; a step that finds
  * an open attempt asks instead of sending. The payout's id is reference and idempotency key, and the first attempt
  * freezes the request. Repeats the request if it provably had no effect and, a few times, if the provider has just
- * reported that it does not know it (`mayRepeat`).
+ * reported that it does not know the transfer (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
@@ -63,8 +63,8 @@ async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId
 }
 
 /**
- * While transfers are held: asks about a payout that was requested; any other waits. Without an answer to record, sets
- * only its next check.
+ * While transfers are held: asks the provider about a payout that was requested; for any other, sets only its next
+ * check.
  */
 async function holdBack(
   em: EntityManager,
