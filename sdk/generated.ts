@@ -68,7 +68,7 @@ export type CreatedWebhookEndpoint = {
 export type Instrument = {
   /** The instrument's id; its payments carry it as `instrument_id`. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `active` until it is closed or the provider refuses it; then `closed` permanently. */
   status: 'active' | 'closed';
@@ -82,7 +82,7 @@ export type Instrument = {
   currency: 'IDR';
   /** The reusable account number or QR payload; null until the provider has created it. */
   payment_code: string | null;
-  /** As sent; null without one. */
+  /** The customer's name, as sent; null if none. */
   customer_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -92,7 +92,7 @@ export type Instrument = {
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
 };
 
@@ -154,7 +154,7 @@ export type PartnerPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -185,7 +185,7 @@ export type PartnerPayment = {
   } | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
@@ -487,7 +487,7 @@ export type WebhookPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -518,7 +518,7 @@ export type WebhookPayment = {
   } | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
@@ -683,7 +683,7 @@ export type WebhookTest = {
 export type WebhookUnmatchedInstrument = {
   /** The instrument's id; its payments carry it as `instrument_id`. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `active` until it is closed or the provider refuses it; then `closed` permanently. */
   status: 'active' | 'closed';
@@ -697,7 +697,7 @@ export type WebhookUnmatchedInstrument = {
   currency: 'IDR';
   /** The reusable account number or QR payload; null until the provider has created it. */
   payment_code: string | null;
-  /** As sent; null without one. */
+  /** The customer's name, as sent; null if none. */
   customer_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -707,7 +707,7 @@ export type WebhookUnmatchedInstrument = {
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -725,7 +725,7 @@ export type WebhookUnmatchedPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** Unchanged: money that is not part of a payment does not affect it. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -756,7 +756,7 @@ export type WebhookUnmatchedPayment = {
   } | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** The reusable instrument that was paid; null for a payment without one. */
   instrument_id: string | null;
@@ -1387,7 +1387,7 @@ export interface Operations {
       organization_id?: string | null;
       /** Required for payout without a check: a `bank_code` of `GET /v1/partners/channels`. */
       bank_code?: string | null;
-      /** For a payout, instead of `bank_code`: the account of this check from the last day. If the bank has no such account, the quote is refused. */
+      /** For a payout, instead of `bank_code`: a check from the last 24 hours, whose bank is used. If the bank has no such account, the quote is refused. */
       bank_account_check_id?: string | null;
     };
     answer: {

@@ -111,7 +111,7 @@ async function reasonFor(
 ): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
   const { takes, providerPaymentMethodId: known } = collection;
-  // Only the method that belongs to an instrument finds it.
+  // Money belongs to a reusable instrument only if it was paid by the instrument's own payment method.
   if (takes && known !== null && known !== providerPaymentMethodId) return 'unknown';
   if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
   if (!isFinalOrder(collection.status)) {

@@ -40,8 +40,8 @@ interface Looking {
 
 /**
  * Asks the provider for payments to an instrument. Records each payment that fits, once by its provider id, as a
- * payment of the partner; others (a wrong amount, outside the channel's limits, after closing) are strays. Expires an
- * instrument that is being closed at the provider first, so that earlier payments are still collected. Throws
+ * payment of the partner; others (a wrong amount, outside the channel's limits, after closing) are strays. An
+ * instrument that is being closed is first expired at the provider; earlier payments are still collected. Throws
  * ProviderUnknown.
  */
 export async function collectInstrumentPayments(

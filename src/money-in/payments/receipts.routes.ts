@@ -31,7 +31,9 @@ routes.get(
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       status: z.enum(receiptLaw.statuses).optional(),
-      reference: text(64).optional().describe('An order’s or payment’s id: its money that was not applied to it.'),
+      reference: text(64)
+        .optional()
+        .describe('The id of an order or payment: lists only money that was not applied to it.'),
     }),
     answers: {
       200: z.object({ message: z.string(), data: z.object({ items: z.array(ReceiptAnswer), ...pageFields }) }),

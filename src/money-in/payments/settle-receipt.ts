@@ -29,7 +29,9 @@ import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
-/** Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID if another applies. */
+/**
+ * Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID for any other decision.
+ */
 export async function settleReceipt(
   em: EntityManager,
   ports: DecisionPorts,
@@ -63,7 +65,7 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
   );
 }
 
-const noSuchTransfer = 'there is no such transfer of this amount that is not booked';
+const noSuchTransfer = 'no unbooked transfer of this amount was found';
 
 /**
  * The provider's id of the unknown transfer that refunded a receipt; undefined if none did. Throws REQUEST_INVALID if
