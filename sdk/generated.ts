@@ -142,7 +142,7 @@ export type PartnerError = {
     code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'KEY_ALREADY_ROTATED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: what is wrong, beginning with the field if there is one. */
     message: string;
-    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll; both have `instrument_id` for an instrument. With PAYOUT_BATCH_DECIDED `{ status }`. */
+    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll; for an instrument, both have `instrument_id` instead. With PAYOUT_BATCH_DECIDED `{ status }`. */
     details?: unknown;
   };
   /** Identifies this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
@@ -187,7 +187,7 @@ export type PartnerPayment = {
   metadata: Record<string, never> | null;
   /** The path to poll; only in the create response. */
   status_url?: string;
-  /** The reusable instrument that was paid; null for a payment without one. */
+  /** The reusable instrument that was paid; otherwise null. */
   instrument_id: string | null;
   /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
@@ -520,7 +520,7 @@ export type WebhookPayment = {
   metadata: Record<string, never> | null;
   /** The path to poll; only in the create response. */
   status_url?: string;
-  /** The reusable instrument that was paid; null for a payment without one. */
+  /** The reusable instrument that was paid; otherwise null. */
   instrument_id: string | null;
   /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
@@ -758,7 +758,7 @@ export type WebhookUnmatchedPayment = {
   metadata: Record<string, never> | null;
   /** The path to poll; only in the create response. */
   status_url?: string;
-  /** The reusable instrument that was paid; null for a payment without one. */
+  /** The reusable instrument that was paid; otherwise null. */
   instrument_id: string | null;
   /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;

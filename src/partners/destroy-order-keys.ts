@@ -50,7 +50,7 @@ const isTold = "k.resource_type in ('payment', 'payout', 'refund', 'payout_batch
 
 const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(
-    // A key may be older than its order: a failed request created it, and a retry the order.
+    // A key may be older than its order: a failed request created the key, and a retry created the order.
     `select id from partner_payments where id = any(?::uuid[])
        and (status in ('PENDING', 'WAITING_PAYMENT') or created_at > now() - make_interval(days => ?))
      union select id from payouts where id = any(?::uuid[])

@@ -6,7 +6,7 @@ import { partnerStory } from './reference-story.ts';
 import { groupByWork, type Tagged } from './reference-tags.ts';
 import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 
-const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
+const introduction = `The API for partners' servers. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
 **Beginning.** [Start](/docs/partners/start) takes you from a key to a webhook and a payout in fifteen minutes. Then:
 [concepts](/docs/partners/concepts), [reusable numbers](/docs/partners/instruments), [batches](/docs/partners/batches),

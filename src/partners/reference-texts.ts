@@ -31,7 +31,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
     'With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with ' +
     'FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining ' +
     '}`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ ' +
-    'payment_id, status_url }`, the URL to poll; both have `instrument_id` for an instrument. With ' +
+    'payment_id, status_url }`, the URL to poll; for an instrument, both have `instrument_id` instead. With ' +
     'PAYOUT_BATCH_DECIDED `{ status }`.',
   request_id: 'Identifies this request. Quote it when you ask the operator. Also in the header `x-request-id`.',
   items: 'The rows of this page, newest first.',

@@ -112,7 +112,7 @@ export const PartnerPaymentShape = z
     metadata: shownMetadata(),
     status_url: z.string().optional().meta({ description: 'The path to poll; only in the create response.' }),
     instrument_id: uuid().nullable().meta({
-      description: 'The reusable instrument that was paid; null for a payment without one.',
+      description: 'The reusable instrument that was paid; otherwise null.',
     }),
     expires_at: timestamp().nullable(),
     created_at: timestamp(),

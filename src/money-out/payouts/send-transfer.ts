@@ -22,7 +22,7 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 
 /**
- * Sends a payout's transfer. Before the first request asks the provider for the transfer, as a restored database may
+ * Sends a payout's transfer. Before the first request, asks the provider for the transfer, as a restored database may
  * lack an earlier request; without an answer, sends nothing. Commits the attempt before sending it; a step that finds
  * an open attempt asks instead of sending. The payout's id is reference and idempotency key, and the first attempt
  * freezes the request. Repeats the request if it provably had no effect and, a few times, if the provider has just
@@ -83,8 +83,8 @@ async function holdBack(
 
 /**
  * The provider's status of a payout for which we have no recorded request; `unsent` if the provider cannot be asked.
- * Null if the payout was requested or is final. If calls are limited, the next request goes first; otherwise the payout
- * would be asked about each time and never sent.
+ * Null if the payout was requested or is final. The transfer request that follows may exceed the call limit by one
+ * (`follows`); otherwise a limited payout would be asked about each time and never sent.
  */
 async function hearOfEarlier(
   em: EntityManager,

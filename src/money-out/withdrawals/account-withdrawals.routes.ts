@@ -16,7 +16,9 @@ const Body = z
     bank_account_id: uuid(),
     amount: moneyString(),
     cause_id: uuid().optional().describe('Makes it a disbursement of this cause, whose account this must be.'),
-    purpose_note: prose(longest, shortest).optional().describe('With `cause_id`: its purpose, which is public.'),
+    purpose_note: prose(longest, shortest)
+      .optional()
+      .describe('With `cause_id`: the public purpose of the disbursement.'),
   })
   .superRefine(({ cause_id, purpose_note }, ctx) => {
     if ((cause_id === undefined) === (purpose_note === undefined)) return;

@@ -27,9 +27,9 @@ interface Replay {
 /**
  * Resends every webhook of a period whose endpoint is enabled and whose body is still stored, whatever its status,
  * oldest first, at `replayedPerSecond` after the partner's earlier replays; a sweep starts those that were not started
- * in time. Returns how many. Throws TOO_MANY_REQUESTS if it would wait for more than ten minutes, REQUEST_INVALID for
- * more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's
- * endpoint.
+ * in time. Returns the number of deliveries. Throws TOO_MANY_REQUESTS if it would wait for more than ten minutes,
+ * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
+ * another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
