@@ -30,7 +30,7 @@ import { priceReceived } from './price-received.ts';
 const mostAtOnce = 50;
 /** The maximum lag of the provider's list: each poll starts this long before the end of the last. */
 const readAgainMs = 3_600_000;
-/** How late a poll may be before the sweep restarts the workflow. */
+/** How long after a poll the sweep restarts the workflow: longer than the longest wait between polls. */
 const overdueMs = 5 * 3_600_000;
 
 interface Looking {

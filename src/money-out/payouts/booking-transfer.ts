@@ -84,7 +84,7 @@ const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
 
 /**
  * The unknown transfer, or the second one under a reference, that is named by our reference or the provider's id.
- * Throws NOT_FOUND, and REQUEST_INVALID unless the provider reports that it succeeded.
+ * Throws NOT_FOUND, and REQUEST_INVALID if several match or the provider does not report that it succeeded.
  */
 export async function getTransferBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Beyond> {
   const field = 'provider_reference';
