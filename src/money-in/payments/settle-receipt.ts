@@ -24,7 +24,7 @@ import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
  * Account kinds whose owner can move money on by a payment, transfer or payout. Products pay nothing out, saving goals
- * are released as a whole, the open pool pays out only donations and circles only contributions, and a partner's
+ * are released as a whole, the open pool only pays out donations, circles only pay out contributions, and a partner's
  * pending and reserved money belongs to its payments and payouts. Late money for these goes to an account of its payer.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
@@ -69,8 +69,8 @@ const noSuchTransfer = 'no unbooked transfer of this amount was found';
 
 /**
  * The provider's id of the unknown transfer that refunded a receipt; undefined if none did. Throws REQUEST_INVALID if
- * the named one has another amount, or if none is named while one may have refunded it: it would be booked a second
- * time. Otherwise throws as `getTransferBeyond` does.
+ * the named one has another amount, or if none is named while one may have refunded the receipt: the money would be
+ * booked twice. Otherwise throws as `getTransferBeyond` does.
  */
 async function requireTransfer(
   em: EntityManager,

@@ -113,9 +113,10 @@ interface Begun {
 }
 
 /**
- * Records the attempt, and freezes its request if it is the first. Returns `ask` if an earlier one may have reached the
- * provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while transfers
- * are held; a status if nothing may be sent because people have not approved it or `buildRequest` returns null.
+ * Records the attempt, and freezes its request if it is the first. Returns `ask` if an earlier attempt may have reached
+ * the provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while
+ * transfers are held; a status if nothing may be sent because people have not approved it or `buildRequest` returns
+ * null.
  */
 async function beginAttempt(
   tx: EntityManager,

@@ -37,7 +37,7 @@ export async function replayDeliveries(
   replay: Replay,
 ): Promise<number> {
   const { partnerId, requestId, from, to, endpointId, dryRun } = replay;
-  // `to` is exclusive, so a period from `to` to `to` is empty.
+  // `to` is the first instant after the requested period: if it equals `from`, the period ended before it began.
   if (to <= from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
   if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
   if (dryRun) return (await chooseDeliveries(em, replay)).length;
