@@ -33,7 +33,7 @@ export async function requireOperator(
   await refuseEnded(tx, caller);
   if (held?.may) return;
   const isBarred = permission === 'approve-decision' && !user.is_admitted;
-  const admission = 'Two approvers have to admit you first, by a decision admit_approver';
+  const admission = 'Two people must admit you first, by a decision admit_approver';
   refuse('FORBIDDEN', isBarred ? admission : 'You may no longer decide');
 }
 

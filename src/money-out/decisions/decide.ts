@@ -64,9 +64,9 @@ interface Deciding {
 /**
  * Approves another operator's proposal and carries it out exactly once; the sweep does so if this process dies. A
  * disbursement needs two approvals and stays pending after the first. Returns the closed decision: carried out,
- * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN if the caller proposed it, invited
- * the proposer, was not admitted or has no second factor; UNAUTHENTICATED if the session has ended; REQUEST_INVALID if
- * the decision is closed; SERVICE_UNAVAILABLE if it is approved but not carried out yet.
+ * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN if the caller proposed it, invited a
+ * proposer who was not admitted, was not admitted or has no second factor; UNAUTHENTICATED if the session has ended;
+ * REQUEST_INVALID if the decision is closed; SERVICE_UNAVAILABLE if it is approved but not carried out yet.
  */
 export async function approveDecision(
   em: EntityManager,
