@@ -270,7 +270,7 @@ export type PayoutBatch = {
   id: string;
   /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
-  /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
+  /** `needs_approval` until it is approved or rejected, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
@@ -588,7 +588,7 @@ export type WebhookPayoutBatch = {
   id: string;
   /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
-  /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
+  /** `needs_approval` until it is approved or rejected, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;

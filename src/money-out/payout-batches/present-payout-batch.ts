@@ -42,7 +42,7 @@ export const PayoutBatchShape = z
       .meta({ description: "The partner's own reference, as sent; null if there is none." }),
     status: z.enum(payoutBatchLaw.statuses).meta({
       description:
-        '`needs_approval` until another key approves or rejects it, or 72 hours have passed; then ' +
+        '`needs_approval` until it is approved or rejected, or 72 hours have passed; then ' +
         '`processing`, `rejected` or `lapsed`. `completed` once every item is final.',
     }),
     is_final: z.boolean().meta({ description: 'Whether the status is final.' }),
@@ -117,10 +117,8 @@ export const PayoutBatchItemShape = z
     finalized_at: timestamp()
       .nullable()
       .meta({ description: 'When the payout reached its final status; null before.' }),
-    booked_at: timestamp()
-      .nullable()
-      .meta({
-        description: 'When a failed or reversed payout was booked because the provider had paid it; otherwise null.',
-      }),
+    booked_at: timestamp().nullable().meta({
+      description: 'When a failed or reversed payout was booked because the provider had paid it; otherwise null.',
+    }),
   })
   .meta({ id: 'PayoutBatchItem' });
