@@ -68,7 +68,7 @@ export type CreatedWebhookEndpoint = {
 export type Instrument = {
   /** The instrument's id; its payments carry it as `instrument_id`. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `active` until it is closed or the provider refuses it; then `closed` permanently. */
   status: 'active' | 'closed';
@@ -82,7 +82,7 @@ export type Instrument = {
   currency: 'IDR';
   /** The reusable account number or QR payload; null until the provider has created it. */
   payment_code: string | null;
-  /** As sent; null without one. */
+  /** The customer's name, as sent; null if none. */
   customer_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -92,7 +92,7 @@ export type Instrument = {
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
 };
 
@@ -101,7 +101,7 @@ export type ListedPayout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
@@ -123,13 +123,13 @@ export type ListedPayout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** The provider's code for a failed payout; otherwise null. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -142,10 +142,10 @@ export type PartnerError = {
     code: 'REQUEST_INVALID_PAYLOAD' | 'REQUEST_IDEMPOTENCY_KEY_REUSED' | 'AUTH_INVALID_CREDENTIALS' | 'AUTH_PERMISSION_DENIED' | 'RESOURCE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'KEY_ALREADY_ROTATED' | 'REQUEST_TIMEOUT' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_RATE_LIMITED' | 'INTERNAL' | 'PROVIDER_REFUSED' | 'SERVICE_UNAVAILABLE' | 'PROVIDER_INDETERMINATE' | 'REQUEST_IDEMPOTENCY_KEY_REQUIRED' | 'RESOURCE_NOT_LINKED' | 'AUTH_PARTNER_INACTIVE' | 'PAYMENT_ALREADY_PAID' | 'PAYMENT_NOT_PAID' | 'PAYOUT_BATCH_DECIDED' | 'FUNDS_INSUFFICIENT_BALANCE' | 'FUNDS_LIMIT_EXCEEDED' | 'FUNDS_REFUND_EXCEEDED' | 'FUNDS_PAYOUT_SUSPENDED';
     /** For people: what is wrong, beginning with the field if there is one. */
     message: string;
-    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll. */
+    /** With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining }`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ payment_id, status_url }`, the URL to poll; for an instrument, both have `instrument_id` instead. With PAYOUT_BATCH_DECIDED `{ status }`. */
     details?: unknown;
   };
-  /** Names this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
+  /** Identifies this request. Quote it when you ask the operator. Also in the header `x-request-id`. */
   request_id: string;
 };
 
@@ -154,9 +154,9 @@ export type PartnerPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
-  /** `pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`. */
+  /** `pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. */
   is_final: boolean;
@@ -170,7 +170,7 @@ export type PartnerPayment = {
   fee: string;
   /** The amount owed to you once it is paid, in IDR: the gross less the fee. */
   net_amount: string;
-  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
+  /** The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have been made. The remainder of `amount` can still be refunded. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -185,9 +185,9 @@ export type PartnerPayment = {
   } | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
-  /** The reusable instrument that was paid; null for a payment without one. */
+  /** The reusable instrument that was paid; otherwise null. */
   instrument_id: string | null;
   /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
@@ -206,7 +206,7 @@ export type PartnerPayment = {
 export type PartnerTimeline = {
   /** What happened, oldest first. */
   items: ({
-    /** When. */
+    /** When it happened. */
     at: string;
     /** The kind of step. */
     type: 'request' | 'reservation' | 'provider' | 'callback' | 'ledger' | 'webhook' | 'outcome';
@@ -215,7 +215,7 @@ export type PartnerTimeline = {
   })[];
   /** What happens next; null when nothing does. */
   next: {
-    /** When. */
+    /** When it happened. */
     at: string | null;
     /** In plain words. The wording may change: do not parse it. */
     text: string;
@@ -227,7 +227,7 @@ export type Payout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
@@ -249,13 +249,13 @@ export type Payout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** The provider's code for a failed payout; otherwise null. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -268,9 +268,9 @@ export type Payout = {
 export type PayoutBatch = {
   /** The batch's id. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
-  /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
+  /** `needs_approval` until it is approved or rejected, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
@@ -278,7 +278,7 @@ export type PayoutBatch = {
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
-  /** The sum of their fees in IDR, as of creation. */
+  /** The sum of the items' fees in IDR, as of creation. */
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -292,7 +292,7 @@ export type PayoutBatch = {
   decided_at: string | null;
   /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
 };
 
@@ -303,11 +303,11 @@ export type PayoutBatchItem = {
   batch_id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent. */
+  /** The partner's own reference, as sent. */
   external_ref: string;
   /** The batch's status until it is approved, then the payout's. */
   status: 'needs_approval' | 'rejected' | 'lapsed' | 'pending' | 'succeeded' | 'failed' | 'reversed';
-  /** Whether the status is final, unless a bank returns the money. */
+  /** Whether the status is final; a bank can still return a successful payout. */
   is_final: boolean;
   /** As requested, in IDR. */
   amount: string;
@@ -321,11 +321,11 @@ export type PayoutBatchItem = {
   bank_code: string;
   /** Digits only, as the bank prints it. */
   bank_account_number: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** The provider's code; null unless it failed. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** When the payout was created; before that, when the batch was. */
   created_at: string;
@@ -333,7 +333,7 @@ export type PayoutBatchItem = {
   succeeded_at: string | null;
   /** When the payout reached its final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
 };
 
@@ -358,24 +358,24 @@ export type Refund = {
   bank_code: string | null;
   /** Null for a refund to the wallet that paid. */
   bank_account_number: string | null;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
+  /** Why the refund failed, such as `RETURNED_BY_BANK` if the bank returned it; otherwise null. */
   failure_code: string | null;
   /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed refund that the provider paid anyway was booked. */
+  /** When a failed refund was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
 };
 
 export type WebhookDelivery = {
-  /** Names the delivery. */
+  /** Identifies the delivery. */
   id: string;
   /** The endpoint that receives it. */
   endpoint_id: string;
@@ -487,9 +487,9 @@ export type WebhookPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
-  /** `pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`. */
+  /** `pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
   /** Whether the status can no longer change. A payout that succeeded can still be returned by the bank. */
   is_final: boolean;
@@ -503,7 +503,7 @@ export type WebhookPayment = {
   fee: string;
   /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
   net_amount: string;
-  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
+  /** The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have been made. The remainder of `amount` can still be refunded. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -518,9 +518,9 @@ export type WebhookPayment = {
   } | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
-  /** The reusable instrument that was paid; null for a payment without one. */
+  /** The reusable instrument that was paid; otherwise null. */
   instrument_id: string | null;
   /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
@@ -543,7 +543,7 @@ export type WebhookPayout = {
   id: string;
   /** The platform's own reference. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** The batch that contained it; null for a single payout. */
   batch_id: string | null;
@@ -565,13 +565,13 @@ export type WebhookPayout = {
   succeeded_at: string | null;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed payout that the provider paid anyway was booked. */
+  /** When a failed or reversed payout was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** The provider's code for a failed payout; otherwise null. */
+  /** Why the payout failed, such as `INVALID_DESTINATION`; otherwise null. */
   failure_code: string | null;
   /** The short code of the bank, as `GET /v1/partners/channels` lists it. */
   bank_code: string;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -586,9 +586,9 @@ export type WebhookPayout = {
 export type WebhookPayoutBatch = {
   /** The batch's id. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
-  /** `needs_approval` until another key approves or rejects it, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
+  /** `needs_approval` until it is approved or rejected, or 72 hours have passed; then `processing`, `rejected` or `lapsed`. `completed` once every item is final. */
   status: 'needs_approval' | 'processing' | 'rejected' | 'lapsed' | 'completed';
   /** Whether the status is final. */
   is_final: boolean;
@@ -596,7 +596,7 @@ export type WebhookPayoutBatch = {
   count: number;
   /** The sum of its items' amounts, in IDR. */
   total_amount: string;
-  /** The sum of their fees in IDR, as of creation. */
+  /** The sum of the items' fees in IDR, as of creation. */
   total_fee: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -610,7 +610,7 @@ export type WebhookPayoutBatch = {
   decided_at: string | null;
   /** When it reached its final status; null before. */
   finalized_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -637,19 +637,19 @@ export type WebhookRefund = {
   bank_code: string | null;
   /** Null for a refund to the wallet that paid. */
   bank_account_number: string | null;
-  /** As sent; null without one. */
+  /** The account holder's name, as sent; null if none. */
   beneficiary_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it. */
+  /** Why the refund failed, such as `RETURNED_BY_BANK` if the bank returned it; otherwise null. */
   failure_code: string | null;
   /** When it was created. */
   created_at: string;
   /** When it reached a final status; null before. */
   finalized_at: string | null;
-  /** When a failed refund that the provider paid anyway was booked. */
+  /** When a failed refund was booked because the provider had paid it; otherwise null. */
   booked_at: string | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -683,7 +683,7 @@ export type WebhookTest = {
 export type WebhookUnmatchedInstrument = {
   /** The instrument's id; its payments carry it as `instrument_id`. */
   id: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** `active` until it is closed or the provider refuses it; then `closed` permanently. */
   status: 'active' | 'closed';
@@ -697,7 +697,7 @@ export type WebhookUnmatchedInstrument = {
   currency: 'IDR';
   /** The reusable account number or QR payload; null until the provider has created it. */
   payment_code: string | null;
-  /** As sent; null without one. */
+  /** The customer's name, as sent; null if none. */
   customer_name: string | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
@@ -707,7 +707,7 @@ export type WebhookUnmatchedInstrument = {
   created_at: string;
   /** When it was closed; null before. */
   closed_at: string | null;
-  /** The URL to poll; only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
   /** Increases with each event of the resource; a lower one arrived late. */
   version: number;
@@ -725,7 +725,7 @@ export type WebhookUnmatchedPayment = {
   id: string;
   /** The partner's external_ref when sent, otherwise the payment's id. */
   reference: string;
-  /** The partner's own reference as sent; null without one. */
+  /** The partner's own reference, as sent; null if there is none. */
   external_ref: string | null;
   /** Unchanged: money that is not part of a payment does not affect it. */
   status: 'pending' | 'succeeded' | 'failed' | 'expired';
@@ -741,7 +741,7 @@ export type WebhookUnmatchedPayment = {
   fee: string;
   /** For a payment, the amount owed to you; for a payout, the amount that reaches the bank; in IDR. */
   net_amount: string;
-  /** The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer less, if a failed refund may have reached the wallet. */
+  /** The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have been made. The remainder of `amount` can still be refunded. */
   refunded_amount: string;
   /** Always `IDR`. */
   currency: 'IDR';
@@ -756,9 +756,9 @@ export type WebhookUnmatchedPayment = {
   } | null;
   /** As you sent it, or null. */
   metadata: Record<string, never> | null;
-  /** Only in the response to the creation. */
+  /** The path to poll; only in the create response. */
   status_url?: string;
-  /** The reusable instrument that was paid; null for a payment without one. */
+  /** The reusable instrument that was paid; otherwise null. */
   instrument_id: string | null;
   /** The deadline for the customer. Money that arrives later is held for the operators. */
   expires_at: string | null;
@@ -793,9 +793,9 @@ export interface Operations {
     answer: {
       /** The total owed to you in IDR: `available` plus `pending`. */
       balance: string;
-      /** The amount available for payouts, in IDR. */
+      /** The amount available for payouts and refunds, in IDR. */
       available: string;
-      /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
+      /** Payments not settled yet, and money reserved for pending payouts and refunds, in IDR. */
       pending: string;
       /** Always `IDR`. */
       currency: 'IDR';
@@ -1128,7 +1128,7 @@ export interface Operations {
     };
     query: Record<string, never>;
     body: {
-      /** A whole IDR amount; defaults to the rest of the payment. */
+      /** In whole rupiah. Default: everything that can still be refunded. */
       amount?: string | null;
       /** For your own records; the customer does not see it. */
       reason: string;
@@ -1387,7 +1387,7 @@ export interface Operations {
       organization_id?: string | null;
       /** Required for payout without a check: a `bank_code` of `GET /v1/partners/channels`. */
       bank_code?: string | null;
-      /** For a payout, instead of `bank_code`: the account of this check from the last day. If the bank has no such account, the quote is refused. */
+      /** For a payout, instead of `bank_code`: a check from the last 24 hours, whose bank is used. If the bank has no such account, the quote is refused. */
       bank_account_check_id?: string | null;
     };
     answer: {
@@ -1427,18 +1427,18 @@ export interface Operations {
       opening: {
         /** The total owed to you in IDR: `available` plus `pending`. */
         balance: string;
-        /** The amount available for payouts, in IDR. */
+        /** The amount available for payouts and refunds, in IDR. */
         available: string;
-        /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
+        /** Payments not settled yet, and money reserved for pending payouts and refunds, in IDR. */
         pending: string;
       };
-      /** The balances at the end of the day, or now. */
+      /** The balances at the end of the day, or now if the day has not ended. */
       closing: {
         /** The total owed to you in IDR: `available` plus `pending`. */
         balance: string;
-        /** The amount available for payouts, in IDR. */
+        /** The amount available for payouts and refunds, in IDR. */
         available: string;
-        /** Payments not settled yet, and money reserved for pending payouts, in IDR. */
+        /** Payments not settled yet, and money reserved for pending payouts and refunds, in IDR. */
         pending: string;
       };
       /** Sums of the lines by group. */

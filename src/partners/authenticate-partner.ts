@@ -57,7 +57,7 @@ function complainOfWhole({ signatureV2, needsV2, request: { method, target } }: 
   const at = secondSignatureTime(signatureV2);
   return at !== null && Math.abs(now - at) > signatureToleranceSeconds
     ? `The time in x-partner-signature-v2 is ${at}, more than five minutes off: the server's is ${now}`
-    : `The x-partner-signature is right, x-partner-signature-v2 is not that of \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
+    : `The x-partner-signature is right, but x-partner-signature-v2 does not match \`${method} ${target}\` at its time, with this x-idempotency-key and body`;
 }
 
 /** Maximum unsealed signing secrets cached in memory; the oldest is dropped first. */

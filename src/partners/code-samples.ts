@@ -20,8 +20,8 @@ export interface CodeSample {
 
 /**
  * A complete program in each language that makes the call. Reads the API's address from `AMANAH_API_URL`; a partner's
- * call, which signs body and request, reads key and secret from `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`, a
- * person's call the token from `AMANAH_ACCESS_TOKEN`.
+ * call, which signs body and request, reads key and secret from `AMANAH_API_KEY` and `AMANAH_SIGNING_SECRET`; a
+ * person's call reads the token from `AMANAH_ACCESS_TOKEN`.
  */
 export function codeSamples({ proof, method, target, body, idempotencyKey }: SampledCall): CodeSample[] {
   const fixed: Prepared['fixed'] = idempotencyKey === undefined ? [] : [idempotencyKey];

@@ -10,9 +10,9 @@ const round = 1000;
 const reserveMs = 15_000;
 
 /**
- * Destroys the keys of partners' payments, payouts and refunds that are `days` old, so that their customers and
- * beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name them. Skips
- * those that are open or have a pending webhook. Returns how many keys it examined. Throws KeysAway.
+ * Destroys the keys of partners' payments, instruments, payouts, batches and refunds that are `days` old, so that their
+ * customers and beneficiaries can no longer be decrypted, and deletes the bodies of webhooks and callbacks that name
+ * them. Skips those that are open or have a pending webhook. Returns how many keys it examined. Throws KeysAway.
  */
 export async function destroyOrderKeys(
   em: EntityManager,
@@ -50,7 +50,7 @@ const isTold = "k.resource_type in ('payment', 'payout', 'refund', 'payout_batch
 
 const findOpen = (em: EntityManager, ids: readonly string[], days: number) =>
   em.execute<{ id: string }[]>(
-    // A key may be older than its order: a failed request created it, and a retry the order.
+    // A key may be older than its order: a failed request created the key, and a retry created the order.
     `select id from partner_payments where id = any(?::uuid[])
        and (status in ('PENDING', 'WAITING_PAYMENT') or created_at > now() - make_interval(days => ?))
      union select id from payouts where id = any(?::uuid[])

@@ -17,11 +17,13 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Send a new key of your own for each resource that you create.',
   },
   REQUEST_IDEMPOTENCY_KEY_REUSED: {
-    cause: 'The key was used for a request with another path or body.',
+    cause: 'The key was used for a request with another path or body, or too long ago.',
     remedy: 'Send the first request again to get its response, or send the new one with a new key.',
   },
   REQUEST_RATE_LIMITED: {
-    cause: 'This key made too many requests in ten seconds, or its webhook replays need more than ten minutes to send.',
+    cause:
+      'This key made too many requests in ten seconds, or you made too many bank account checks in a day, or your ' +
+      'webhook replays need more than ten minutes to send.',
     remedy: 'Wait for `Retry-After` seconds. Nothing was done.',
   },
   REQUEST_TIMEOUT: { cause: 'The body did not arrive in time.', remedy: 'Retry with the same key.' },
@@ -32,8 +34,9 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   METHOD_NOT_ALLOWED: { cause: 'The path does not support this method.', remedy: 'See `Allow` for those it supports.' },
   AUTH_INVALID_CREDENTIALS: {
     cause:
-      'The API key is unknown or revoked, or a signature is wrong, missing or older than five minutes. The message names a ' +
-      'missing or malformed header, or a time that is off; a wrong key and a wrong signature get the same message.',
+      'The API key is unknown or revoked, or a signature is wrong, missing, used before or older than five minutes. ' +
+      'The message names a missing or malformed header, or a time that is off; a wrong key and a wrong signature ' +
+      'get the same message.',
     remedy: 'Sign exactly the bytes that you send; check key, secret and clock. A retry does not help.',
   },
   AUTH_PERMISSION_DENIED: {
@@ -66,8 +69,8 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
   },
   PAYOUT_BATCH_DECIDED: {
     cause:
-      'The batch was already approved or rejected, or has lapsed; `details` has its status. `needs_approval`: it was ' +
-      'paid, and we lost its approval.',
+      'The batch was already approved or rejected, or has lapsed; `details` has its status. `needs_approval` means ' +
+      'that it was paid, but we lost the record of its approval.',
     remedy: 'Read it again. If it lapsed or was rejected, create a new batch; if it needs approval, approve it again.',
   },
   FUNDS_INSUFFICIENT_BALANCE: {
@@ -79,7 +82,8 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Send less, wait until the limit resets, or ask the operator to raise it.',
   },
   FUNDS_REFUND_EXCEEDED: {
-    cause: 'The refund exceeds what remains of the payment; `details` has the rest, less refunds in progress.',
+    cause:
+      'The refund exceeds what remains of the payment; `details` has the remainder, which excludes refunds in progress.',
     remedy: 'Refund what remains, or wait to see whether a refund in progress fails.',
   },
   FUNDS_PAYOUT_SUSPENDED: {
@@ -95,7 +99,7 @@ export const partnerErrors: Readonly<Record<string, Remedy>> = {
     remedy: 'Poll `details.status_url`, or retry with the same key. Never send it with another key.',
   },
   SERVICE_UNAVAILABLE: {
-    cause: 'A system that we depend on is unavailable. The request may still start for two minutes.',
+    cause: 'A system that we depend on is unavailable. The request may still start within two minutes.',
     remedy: 'Retry with the same key after `Retry-After` seconds.',
   },
   INTERNAL: {

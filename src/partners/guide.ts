@@ -144,7 +144,7 @@ export const clientsPage = (api: string): string =>
     'Clients',
     renderMarkdown(`# Clients
 
-They sign requests, retry with the same key and verify webhooks. Each is generated from the API that serves it.
+The clients sign requests, retry with the same key and verify webhooks. Each is generated from the API that serves it.
 
 ## Node, Deno and Bun
 

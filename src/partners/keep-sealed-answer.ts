@@ -48,8 +48,8 @@ export async function openUnderKey(sealer: Sealer, claim: PartnerClaim, row: Key
 }
 
 /**
- * Stores the first response for this key, sealed because it may contain a bank account number; if it does, under the
- * order's own key. Returns the response to send and whether it is this one (`first`). A key under which nothing was
+ * Stores the first response for this key, sealed; under the order's own key if it shows a bank account or metadata.
+ * Returns the response to send and whether it is this one (`first`). A key under which nothing was
  * created stays free. Throws REQUEST_IDEMPOTENCY_KEY_REUSED if the key belongs to another request.
  */
 export async function keepSealed(

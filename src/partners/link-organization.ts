@@ -12,7 +12,7 @@ export interface LinkInput {
   organizationId: string;
 }
 
-/** Links an organization to a partner; does nothing if already linked. Throws REQUEST_INVALID for an unknown one. */
+/** Links an organization to a partner, even if it is linked already. Throws REQUEST_INVALID for an unknown one. */
 export function linkOrganization(em: EntityManager, input: LinkInput): Promise<void> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);

@@ -10,7 +10,7 @@ export interface OrderTexts<Texts> {
 
 /**
  * Decrypts what `sealForOrder` sealed for the opening of an order. Call it before locking anything, as the key look-up
- * may be slow; call `read` only to create the order, as existing, refused and lapsed orders are reported whatever the
+ * may be slow; call `read` only when creating the order: existing, refused and lapsed orders are reported whatever the
  * state of their key. `read` throws REQUEST_IDEMPOTENCY_KEY_REUSED if the key was destroyed, or the decryption error.
  */
 export async function openForOrder<Texts>(sealer: Sealer, place: Place, sealed: string): Promise<OrderTexts<Texts>> {

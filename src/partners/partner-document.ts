@@ -6,7 +6,7 @@ import { partnerStory } from './reference-story.ts';
 import { groupByWork, type Tagged } from './reference-tags.ts';
 import { orderOfChecks, partnerTexts } from './reference-texts.ts';
 
-const introduction = `What a partner's server calls. Amounts are IDR in decimal strings, times ISO 8601 UTC.
+const introduction = `The API for partners' servers. Amounts are IDR in decimal strings, times ISO 8601 UTC.
 
 **Beginning.** [Start](/docs/partners/start) takes you from a key to a webhook and a payout in fifteen minutes. Then:
 [concepts](/docs/partners/concepts), [reusable numbers](/docs/partners/instruments), [batches](/docs/partners/batches),
@@ -22,18 +22,18 @@ Use a sandbox key, never a production key.
 \`AMANAH_SIGNING_SECRET\`, and send both signatures. The clients for TypeScript and Python sign, retry and verify webhooks
 for you.
 
-**Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256 of the raw body under the
-signing secret, or of the empty string. Every call needs it. Also send a second signature, which covers the
-whole request, so that a recorded request cannot be replayed later or elsewhere:
+**Signing.** \`Authorization: Bearer <API key>\`, and \`x-partner-signature\`: the hex HMAC-SHA256, keyed with the
+signing secret, of the raw body, or of the empty string if there is none. Every call needs it. Also send a second
+signature, which covers the whole request, so that a recorded request cannot be replayed later or elsewhere:
 \`x-partner-signature-v2: t=<unix seconds>,v1=<hex>\`, the HMAC-SHA256 over five lines, joined by line feeds (0x0A, none at
 the end): \`t\`, method, path with query as sent, idempotency key or empty, hex SHA-256 of the body. If sent, it must
-be correct and at most five minutes old. Refunds, cancellations, webhooks and keys require it; a key may require it
-everywhere, and only such a key prevents replaying a recorded request under another idempotency key. If an
-operation takes no idempotency key, each signature is accepted once: sign a retry again, with a later time.
+be correct and at most five minutes old. All writes require it, except creating payments and payouts, and quotes; a
+key may require it everywhere, and only such a key prevents replaying a recorded request under another idempotency key.
+Writes that require it and take no idempotency key accept each signature once: sign a retry again, with a later time.
 
-**Idempotency.** Creating requires \`X-Idempotency-Key\`, 8 to 128 characters. The same key and request return the
-first response, with \`Idempotency-Replayed: true\`, for at least 30 days. After a 503, a 504 or no response, retry
-with the same key, never with another.
+**Idempotency.** Creating a payment, instrument, refund, payout or batch requires \`X-Idempotency-Key\`, 8 to 128
+characters. The same key and request return the first response, with \`Idempotency-Replayed: true\`, for at least
+30 days. After a 503, a 504 or no response, retry with the same key, never with another.
 
 **What a status means.** Stop polling at \`is_final\`. A payout that \`succeeded\` is final for you to act on; if the bank
 returns the money later it becomes \`reversed\`, and its net is available again.

@@ -26,7 +26,8 @@ routes.get(
   '/balance',
   {
     summary: 'Read the balance',
-    description: '`available` plus `pending` is `balance`, read at one instant. Money reserved for payouts is pending.',
+    description:
+      '`available` plus `pending` is `balance`, read at one instant. Money reserved for payouts and refunds is pending.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(

@@ -28,7 +28,7 @@ export const collectionMethods = ['virtual_account', 'qris', 'ewallet'] as const
 export const feeMethods = [...collectionMethods, 'payout'] as const;
 export type FeeMethod = (typeof feeMethods)[number];
 
-/** The outcomes of payments, payouts and refunds; every partner needs them. */
+/** The outcomes of payments, payouts, refunds and batches; every partner needs them. */
 export const outcomeEvents = [
   'payment.succeeded',
   'payment.failed',

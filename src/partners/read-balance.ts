@@ -10,8 +10,8 @@ export interface PartnerBalance {
 }
 
 /**
- * A partner's balance, read in one statement: available for payout, pending (nets not settled yet and money reserved
- * for payouts), and their sum.
+ * A partner's balance, read in one statement: available, pending (nets not settled yet and money reserved for payouts
+ * and refunds), and their sum.
  */
 export async function readPartnerBalance(em: EntityManager, partnerId: string): Promise<PartnerBalance> {
   const [row] = await em.execute<PartnerBalance[]>(

@@ -254,7 +254,7 @@ const operations: Readonly<Record<string, OperationExample>> = {
  * The examples of the partners' reference. They follow a partner without a settlement delay: a webhook endpoint, a
  * quote, a payment that the customer pays, its webhooks, a payout that succeeds, and that day's statement; also a
  * payment that is cancelled, and a partial refund of the first payment the next day. Ids and amounts are the same
- * throughout.
+ * throughout, but the balance and the statement omit the batch.
  */
 export const partnerStory: WrittenExamples = {
   operations,

@@ -15,8 +15,8 @@ export const aboutPayouts =
   'once.';
 export const aboutWebhooks =
   'The webhook endpoints of this partner: at most ten, each with its own secret and subscriptions. An event ' +
-  'goes to every enabled endpoint that subscribes to it, as a separate delivery. Also shows the result of each ' +
-  'delivery, and sends it again on request.';
+  'goes to every enabled endpoint that subscribes to it, as a separate delivery. The API also shows the result of ' +
+  'each delivery, and redelivers on request.';
 
 /** The groups of the paths under `/v1/partners/`, in the order of a partner's work. */
 const groups: readonly { name: string; description: string; covers: RegExp }[] = [

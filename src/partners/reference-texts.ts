@@ -1,6 +1,6 @@
 /** Status descriptions of resources that have several schemas. */
 const statusOf = {
-  payment: '`pending` until it is paid or expires; then finally `succeeded`, `failed` or `expired`.',
+  payment: '`pending` until it is paid, declined or expires; then `succeeded`, `failed` or `expired`, which are final.',
   payout:
     '`pending` until the bank has accepted or refused the money; then `succeeded` or `failed`. A payout that the ' +
     'bank returns later becomes `reversed`.',
@@ -12,8 +12,9 @@ const statusOf = {
 
 /** The order of the checks on a partner's call; the first that fails decides the refusal. */
 export const orderOfChecks =
-  'API key and signature, account active, permission, idempotency key (absent, malformed, replay or reuse), body and ' +
-  'channel table, linked organization, payouts suspended, limits, balance. The rate limit comes before them all.';
+  'API key and signature, account active, permission, idempotency key (absent, malformed, replay or reuse), ' +
+  'organization active (when creating something), body and channel table, linked organization, payouts ' +
+  'suspended, limits, balance. The rate limit comes before them all.';
 
 /**
  * Descriptions of the fields, parameters and headers in the partners' reference whose schema has none. A field is
@@ -30,8 +31,9 @@ export const partnerTexts: Readonly<Record<string, string>> = {
     'With REQUEST_INVALID_PAYLOAD a list of `{ field, message }`; with FUNDS_LIMIT_EXCEEDED the limit; with ' +
     'FUNDS_INSUFFICIENT_BALANCE `{ available, required }`, with FUNDS_REFUND_EXCEEDED `{ paid, refunded, remaining ' +
     '}`, all in IDR; with PROVIDER_REFUSED `{ payment_id, failure_code }`; with PROVIDER_INDETERMINATE `{ ' +
-    'payment_id, status_url }`, the URL to poll.',
-  request_id: 'Names this request. Quote it when you ask the operator. Also in the header `x-request-id`.',
+    'payment_id, status_url }`, the URL to poll; for an instrument, both have `instrument_id` instead. With ' +
+    'PAYOUT_BATCH_DECIDED `{ status }`.',
+  request_id: 'Identifies this request. Quote it when you ask the operator. Also in the header `x-request-id`.',
   items: 'The rows of this page, newest first.',
   from: 'From this instant on, ISO 8601. A bare date is the beginning of that day in UTC+7.',
   to: 'Until this instant, ISO 8601. A bare date is the end of that day in UTC+7.',
@@ -62,9 +64,8 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   'PartnerPayment.amount': 'The gross in IDR: the amount that the customer pays.',
   'PartnerPayment.net_amount': 'The amount owed to you once it is paid, in IDR: the gross less the fee.',
   refunded_amount:
-    'The refunded amount in IDR: the sum of its pending and successful refunds. A failed refund is subtracted ' +
-    'again, unless the provider reports that it was made. The rest of `amount` can still be refunded; by transfer ' +
-    'less, if a failed refund may have reached the wallet.',
+    "The sum of the payment's pending and successful refunds, in IDR. A failed refund counts only while it may have " +
+    'been made. The remainder of `amount` can still be refunded.',
   expires_at: 'The deadline for the customer. Money that arrives later is held for the operators.',
   failure_code: "On failed payments: the provider's reason, for your logs.",
   'createPayment.amount':
@@ -107,8 +108,8 @@ export const partnerTexts: Readonly<Record<string, string>> = {
 
   // Money
   balance: 'The total owed to you in IDR: `available` plus `pending`.',
-  available: 'The amount available for payouts, in IDR.',
-  pending: 'Payments not settled yet, and money reserved for pending payouts, in IDR.',
+  available: 'The amount available for payouts and refunds, in IDR.',
+  pending: 'Payments not settled yet, and money reserved for pending payouts and refunds, in IDR.',
   fee_mode:
     'How your fees are charged, for every channel and bank: `DEDUCTED` from the amount that you send, or `ADDED` to ' +
     'it. Agreed with the operator.',
@@ -135,13 +136,13 @@ export const partnerTexts: Readonly<Record<string, string>> = {
 
   // Timelines
   'PartnerTimeline.items': 'What happened, oldest first.',
-  at: 'When.',
+  at: 'When it happened.',
   'PartnerTimeline.type': 'The kind of step.',
   text: 'In plain words. The wording may change: do not parse it.',
   next: 'What happens next; null when nothing does.',
 
   // Webhooks
-  'WebhookDelivery.id': 'Names the delivery.',
+  'WebhookDelivery.id': 'Identifies the delivery.',
   webhook_id: 'The `webhook-id` sent to your receiver, the same for every attempt.',
   'WebhookDelivery.type': 'What happened.',
   resource_id: 'The id of the payment, payout, refund, batch or instrument that it reports.',
@@ -189,7 +190,7 @@ export const partnerTexts: Readonly<Record<string, string>> = {
   // Settlements
   day: 'The day in UTC+7.',
   opening: 'The balances at the beginning of the day.',
-  closing: 'The balances at the end of the day, or now.',
+  closing: 'The balances at the end of the day, or now if the day has not ended.',
   totals: 'Sums of the lines by group.',
   paid: 'Customers paid; the net is pending.',
   settled: 'What became available.',

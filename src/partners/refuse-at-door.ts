@@ -18,7 +18,7 @@ interface Made {
   idFor: (partnerId: string, key: string) => string;
 }
 
-/** The resource created by a route with an idempotency key, by the route's permission. */
+/** The resources that routes with an idempotency key create, by the route's permission. */
 const makes: Partial<Record<PartnerPermission, readonly [Made, ...Made[]]>> = {
   'request-payout': [
     { kind: 'payout', table: 'payouts', idFor: payoutIdFor },
@@ -33,8 +33,8 @@ const makes: Partial<Record<PartnerPermission, readonly [Made, ...Made[]]>> = {
 
 /**
  * Records, before the refusal is sent, that an authenticated partner's request was refused under its idempotency key:
- * an earlier request under the key may still be running and then creates nothing. Returns whether it had already
- * created something.
+ * an earlier request under the key may still be running and then creates nothing. Returns whether an earlier request
+ * had already created something.
  */
 export async function keepRefusalAtDoor(
   em: EntityManager,

@@ -8,7 +8,7 @@ export interface Prepared {
   target: string;
   /** Empty for a call without a body. */
   body: string;
-  /** The idempotency key; empty without one. */
+  /** The idempotency key; empty if there is none. */
   key: string;
   /** Headers with fixed values, besides key and signatures. */
   fixed: [name: string, value: string][];

@@ -26,7 +26,7 @@ export function packForNpm(): Buffer {
   const sources = readdirSync(sdkSource).filter((entry) => entry.endsWith('.ts') && !notPacked.has(entry));
   const files = sources.flatMap((entry) => {
     const text = read(entry).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'");
-    // For its types, which must not depend on the reader's compiler settings.
+    // The source is packed for its types, which must not depend on the user's compiler settings.
     const types = text.startsWith('#!') ? [] : [file(`dist/${entry}`, `// @ts-nocheck\n${text}`)];
     return [file(`dist/${entry.replace(/ts$/, 'js')}`, stripTypeScriptTypes(text)), ...types];
   });

@@ -30,7 +30,7 @@ export async function findFees(em: EntityManager, partnerId: string): Promise<Fe
 /**
  * Replaces a partner's whole fee table (amounts in IDR, scale 4). Throws REQUEST_INVALID for two rules about the same
  * method, channel and organization, an unknown channel or bank, an unlinked organization, and a rule that could never
- * apply: a payout rule with an organization, or one whose fee takes every amount.
+ * apply: a payout rule with an organization, or one whose fee exceeds every allowed amount.
  */
 export function setFees(
   em: EntityManager,

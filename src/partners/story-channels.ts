@@ -1,4 +1,4 @@
-/** The channels and banks of the story's partner, with their fees. */
+/** The channels and banks of the example partner, with their fees. */
 export const channels = {
   fee_mode: 'DEDUCTED',
   collection: [
@@ -49,7 +49,7 @@ export const channels = {
   ],
 };
 
-/** The partner's limits after the story's payout. */
+/** The partner's limits after the example payout. */
 export const limits = {
   max_payout_amount: { maximum: '25000000.0000', used: '0.0000', remaining: '25000000.0000' },
   max_daily_amount: { maximum: '100000000.0000', used: '200000.0000', remaining: '99800000.0000' },

@@ -19,10 +19,10 @@ const told = (type: WebhookType, timestamp: string, version: number, data: objec
   timestamp,
   data: { ...data, version },
 });
-/** The webhook of the story's first payment. */
+/** The webhook of the payment that succeeds in the examples. */
 export const paymentSucceeded = told('payment.succeeded', '2026-01-15T03:02:10.000Z', 1, paidPayment);
 
-/** The body of each webhook, about the story's resources. */
+/** An example body of each type of webhook, with the resources of `story-resources.ts`. */
 export const storyWebhooks: Readonly<Record<WebhookType, { data: object; test?: true }>> = {
   'payment.succeeded': paymentSucceeded,
   'payment.failed': told('payment.failed', '2026-01-15T03:07:40.000Z', 1, declinedPayment),

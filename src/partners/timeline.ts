@@ -14,7 +14,7 @@ export const timelineTypes = [
   'outcome',
 ] as const;
 
-/** A step in the history of a payment or payout, in plain words. */
+/** A step in the history of a payment, payout or refund, in plain words. */
 export interface TimelineItem {
   at: Date;
   type: (typeof timelineTypes)[number] | 'decision';
@@ -28,7 +28,7 @@ const shapeOf = (types: readonly TimelineItem['type'][]) =>
   });
 
 export const TimelineShape = shapeOf(timelineTypes).meta({ id: 'PartnerTimeline' });
-/** Set for payouts that may need operators' approval. */
+/** For payouts that may need operators' approval. */
 export const DecidedTimelineShape = shapeOf([...timelineTypes, 'decision']).meta({ id: 'WithdrawalTimeline' });
 
 /** The timeline as shown to partners: items oldest first, and what happens next and when. */

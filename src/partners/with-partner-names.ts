@@ -20,7 +20,7 @@ export async function withPartnerNames<Row extends OfPartner>(
   return rows.map((row) => ({ ...row, partner_name: (row.partner_id && names.get(row.partner_id)) || null }));
 }
 
-/** Adds `partner_name` to one such row. */
+/** Adds `partner_name` to one row. */
 export async function withPartnerName<Row extends OfPartner>(
   em: EntityManager,
   row: Row,

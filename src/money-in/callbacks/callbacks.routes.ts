@@ -28,8 +28,8 @@ routes.post(
   {
     summary: 'Receive a callback from the provider',
     description:
-      'With the right token every body is stored first (once per `webhook-id` and content), answered with 200 as ' +
-      'soon as it is stored, then delivered. An unreadable one is stored for operators and not delivered.',
+      'With the right token, every body is stored (once per `webhook-id` and content), answered with 200, and then ' +
+      'delivered. An unreadable body is stored for operators and not delivered.',
     access: open('the header x-callback-token'),
     params: z.object({ provider: z.string().meta({ description: 'The name of the provider: `xendit`.' }) }),
     upload: {

@@ -46,9 +46,9 @@ export async function deliverCallback(em: EntityManager, ports: CallbackPorts, c
 }
 
 /**
- * Signals the workflow of the callback's reference. Asks the provider about an unknown transfer: one whose reference is
- * no payout's, even if it is a payment's. A payment by another payment method than the owner's opens a case, which asks
- * the provider who owns it: a callback's reference, amount and status are not trusted.
+ * Signals the workflow of the callback's reference. Asks the provider about an unknown transfer: one whose reference
+ * belongs to no payout, even if it belongs to a payment. A payment by another payment method than the owner's opens a
+ * case, which asks the provider who owns it: a callback's reference, amount and status are not trusted.
  */
 async function route(
   em: EntityManager,

@@ -29,7 +29,7 @@ interface ReceiptPorts {
  * Asks the provider about unmatched money and posts it to suspense, with its receipt, once. The provider's record
  * identifies the payment and its owner: if it pays an open row of ours, only the workflow of that row is signalled. The
  * partner whose payment or instrument received the money gets a webhook. Returns the state of money that already has a
- * receipt, and posts nothing that the provider does not confirm. Throws ProviderUnknown.
+ * receipt, and posts only what the provider confirms. Throws ProviderUnknown.
  */
 export async function openReceipt(
   em: EntityManager,
@@ -111,7 +111,7 @@ async function reasonFor(
 ): Promise<ReceiptReason | null> {
   if (collection === null) return 'unknown';
   const { takes, providerPaymentMethodId: known } = collection;
-  // Only the method that belongs to an instrument finds it.
+  // Money belongs to a reusable instrument only if it was paid by the instrument's own payment method.
   if (takes && known !== null && known !== providerPaymentMethodId) return 'unknown';
   if (collection.total !== null && compareMoney(amount, collection.total) !== 0) return 'wrong_amount';
   if (!isFinalOrder(collection.status)) {

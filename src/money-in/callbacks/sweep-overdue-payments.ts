@@ -3,7 +3,7 @@ import { type Sweep, type SweepFailure, sweepRows } from '../../platform/houseke
 import type { CallbackWorkflows } from '../callbacks/callback-workflows.ts';
 import type { InstrumentTable } from '../payments/instrument-row.ts';
 
-/** Open rows minutes past their deadline or cancellation: their workflow is lost or delayed. */
+/** Open rows two minutes past their deadline or cancellation: their workflow is lost or delayed. */
 export const overdue = (table: InstrumentTable): string =>
   `select id, coalesce(cancelled_at, expires_at) as since from ${table}
    where status in ('PENDING', 'WAITING_PAYMENT')

@@ -71,8 +71,8 @@ routes.post(
         .optional()
         .meta({
           description:
-            'For a payout, instead of `bank_code`: the account of this check from the last day. If the bank has ' +
-            'no such account, the quote is refused.',
+            'For a payout, instead of `bank_code`: a check from the last 24 hours, whose bank is used. If the bank ' +
+            'has no such account, the quote is refused.',
           examples: ['019bbfb8-4c10-7d25-8e61-5b9a0c3f7d42'],
         }),
     }),

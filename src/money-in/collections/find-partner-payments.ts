@@ -49,7 +49,7 @@ export interface PaymentFilter extends ListWindow {
   partnerId?: string | undefined;
   status?: PartnerPaymentStatus | undefined;
   externalRef?: string | undefined;
-  /** The reference shown: `external_ref`, or the id without one; for operators, the id always matches too. */
+  /** The reference shown: `external_ref`, or the id if there is none; for operators, the id always matches too. */
   reference?: string | undefined;
   method?: PaymentMethodKind | undefined;
   channel?: string | undefined;

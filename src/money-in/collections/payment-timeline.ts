@@ -16,8 +16,8 @@ const outcomes = {
 const expiredEarly =
   'The payment expired early: the provider closed it before its deadline, and its amount was not paid.';
 /**
- * The most by which the clocks may differ: the workflow's decides whether the deadline has passed, the database's dates
- * the final status.
+ * The maximum difference between the clocks: the workflow's clock decides whether the deadline has passed, the
+ * database's clock dates the final status.
  */
 const clocksDifferByMs = 5_000;
 
@@ -163,8 +163,8 @@ interface ReceiptRow {
 const cameTexts: Record<ReceiptReason, string> = {
   late: 'arrived after the payment was final',
   double: 'arrived as a second payment',
-  wrong_amount: 'arrived, which is not the amount of the payment',
-  unknown: 'arrived, which matches no known payment',
+  wrong_amount: 'arrived instead of the amount due',
+  unknown: 'arrived without matching a known payment',
 };
 
 /** Money that arrived for this payment but could not be applied to it, and where it went. */
@@ -182,7 +182,7 @@ async function findReceiptItems(em: EntityManager, { id, partner_id }: PartnerPa
     const came: TimelineItem = { at: new Date(received_at), type: 'ledger', text };
     if (state === 'suspended' || settled_at === null) return [came];
     const credited = account_id === available_account_id ? 'your available balance' : 'another account';
-    const end = state === 'credited' ? `credited to ${credited}` : 'refunded, at the provider';
+    const end = state === 'credited' ? `credited to ${credited}` : 'refunded by the provider';
     const ended = `IDR ${amount} that was held was ${end}.`;
     return [came, { at: new Date(settled_at), type: 'ledger', text: ended }];
   });

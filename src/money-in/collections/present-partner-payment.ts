@@ -84,7 +84,10 @@ export const PartnerPaymentShape = z
   .object({
     id: uuid(),
     reference: z.string().meta({ description: "The partner's external_ref when sent, otherwise the payment's id." }),
-    external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+    external_ref: z
+      .string()
+      .nullable()
+      .meta({ description: "The partner's own reference, as sent; null if there is none." }),
     status: z.enum(partnerPaymentStatuses),
     is_final: z.boolean(),
     method: z.enum(collectionMethods),
@@ -107,9 +110,9 @@ export const PartnerPaymentShape = z
         'Payment instructions for the customer; null until the provider has created them, and once the payment is final.',
     }),
     metadata: shownMetadata(),
-    status_url: z.string().optional().meta({ description: 'Only in the response to the creation.' }),
+    status_url: z.string().optional().meta({ description: 'The path to poll; only in the create response.' }),
     instrument_id: uuid().nullable().meta({
-      description: 'The reusable instrument that was paid; null for a payment without one.',
+      description: 'The reusable instrument that was paid; otherwise null.',
     }),
     expires_at: timestamp().nullable(),
     created_at: timestamp(),
@@ -146,7 +149,9 @@ export const OperatorsPaymentShape = PartnerPaymentShape.omit({ status_url: true
       .string()
       .nullable()
       .meta({ description: 'The name of the partner.', examples: ['Kios Nusantara'] }),
-    organization_id: uuid().nullable().meta({ description: "The partner's customer who paid." }),
+    organization_id: uuid().nullable().meta({
+      description: 'The linked organization for which the money was collected; null if the request named none.',
+    }),
     provider_payment_request_id: z.string().nullable().meta({ description: "The provider's id of the instrument." }),
     settling_since: timestamp().nullable().meta({
       description: 'Since when the provider has reported it as paid or pending without a payment that can be settled.',

@@ -23,7 +23,7 @@ import { tellPayment } from './tell-payment.ts';
  * the gross less its own fee; receipt, event and webhook are written in the same transaction. Without a settlement
  * delay the net is available at once. `received.amount` (IDR, scale 4) must equal the gross, as confirmed by the
  * provider. If no payment is confirmed (null), or the money already has a receipt, does nothing, and the caller asks
- * again. Starts a receipt workflow for money paid to a final payment before it returns.
+ * again. For money paid to a final payment, starts a receipt workflow before returning.
  */
 export async function settlePartnerPayment(
   em: EntityManager,
@@ -88,7 +88,7 @@ export async function settleOpenPayment(
   );
   payment.available_at = new Date(now.getTime() + partner.settlement_delay_hours * 3_600_000);
   if (isReleased) await release(tx, payment, partner, now);
-  // After a restore it may have several requests under its reference; refunds go to the wallet that paid.
+  // After a restore the payment may have several requests under its reference; refunds go to the wallet that paid.
   if (received.providerPaymentRequestId) {
     payment.provider_payment_request_id = received.providerPaymentRequestId;
     payment.provider_payment_method_id = received.providerPaymentMethodId;

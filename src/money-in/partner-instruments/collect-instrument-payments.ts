@@ -30,7 +30,7 @@ import { priceReceived } from './price-received.ts';
 const mostAtOnce = 50;
 /** The maximum lag of the provider's list: each poll starts this long before the end of the last. */
 const readAgainMs = 3_600_000;
-/** How late a poll may be before the sweep restarts the workflow. */
+/** How long after a poll the sweep restarts the workflow: longer than the longest wait between polls. */
 const overdueMs = 5 * 3_600_000;
 
 interface Looking {
@@ -40,8 +40,8 @@ interface Looking {
 
 /**
  * Asks the provider for payments to an instrument. Records each payment that fits, once by its provider id, as a
- * payment of the partner; others (a wrong amount, outside the channel's limits, after closing) are strays. Expires an
- * instrument that is being closed at the provider first, so that earlier payments are still collected. Throws
+ * payment of the partner; others (a wrong amount, outside the channel's limits, after closing) are strays. An
+ * instrument that is being closed is first expired at the provider; earlier payments are still collected. Throws
  * ProviderUnknown.
  */
 export async function collectInstrumentPayments(

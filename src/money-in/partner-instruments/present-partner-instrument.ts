@@ -36,7 +36,10 @@ export async function presentInstrument(sealer: Sealer, { instrument, channel }:
 export const PartnerInstrumentShape = z
   .object({
     id: uuid().meta({ description: "The instrument's id; its payments carry it as `instrument_id`." }),
-    external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+    external_ref: z
+      .string()
+      .nullable()
+      .meta({ description: "The partner's own reference, as sent; null if there is none." }),
     status: z.enum(partnerInstrumentLaw.statuses).meta({
       description: '`active` until it is closed or the provider refuses it; then `closed` permanently.',
     }),
@@ -47,11 +50,11 @@ export const PartnerInstrumentShape = z
     payment_code: z.string().nullable().meta({
       description: 'The reusable account number or QR payload; null until the provider has created it.',
     }),
-    customer_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+    customer_name: z.string().nullable().meta({ description: "The customer's name, as sent; null if none." }),
     metadata: shownMetadata(),
     failure_code: z.string().nullable().meta({ description: 'Why the provider refused it; otherwise null.' }),
     created_at: timestamp(),
     closed_at: timestamp().nullable().meta({ description: 'When it was closed; null before.' }),
-    status_url: z.string().optional().meta({ description: 'The URL to poll; only in the response to the creation.' }),
+    status_url: z.string().optional().meta({ description: 'The path to poll; only in the create response.' }),
   })
   .meta({ id: 'Instrument' });

@@ -30,7 +30,7 @@ export interface BalancePayment {
 export interface NumberedKey {
   keyHash: string;
   fingerprint: string;
-  /** Orders the request among the refusals with its key: a whole number, drawn before any check. */
+  /** Orders the request relative to the refusals under its key: a whole number, drawn before any check. */
   number: string;
 }
 

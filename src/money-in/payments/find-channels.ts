@@ -3,7 +3,7 @@ import { refuse } from '../../shared/errors.ts';
 import { addMoney, compareMoney, feeOf, formatMoney, isWholeRupiah, type Money } from '../../shared/money.ts';
 import { PaymentChannel } from './payment-channel.entity.ts';
 
-/** Channels that a signed-in payer may use; channels that need a phone are for partners (docs/contract.md 3). */
+/** Channels that a signed-in payer may use; channels that need a phone are for partners. */
 export function findChannels(em: EntityManager): Promise<PaymentChannel[]> {
   return em.find(PaymentChannel, { active: true, needs_phone: false }, { orderBy: { id: 'asc' } });
 }
@@ -27,7 +27,7 @@ export async function getChannelFor(em: EntityManager, paymentId: number, nomina
   return channel;
 }
 
-/** The payer's fee on `nominal` (IDR, scale 4), rounded up, as transfers are whole rupiah (docs/contract.md 3). */
+/** The payer's fee on `nominal` (IDR, scale 4), rounded up, as transfers are whole rupiah. */
 export function adminFee(nominal: Money, { fee_fixed, fee_basis_points }: PaymentChannel): Money {
   const fee = feeOf(nominal, fee_fixed, fee_basis_points);
   if (isWholeRupiah(fee)) return fee;

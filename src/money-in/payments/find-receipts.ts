@@ -21,7 +21,7 @@ export const awaitedBy = ({ id, nominal, admin_fee }: PaymentOrder): Awaiting =>
 
 /**
  * Receipt states by the provider's payment ids. Omits payments without a receipt, and unidentified money in suspense
- * that exactly pays the row in `awaits`: a restored database had lacked that row.
+ * that exactly pays the row in `awaits`: that row was missing when the money arrived, after a restore.
  */
 export async function findReceiptStates(
   em: EntityManager,

@@ -95,7 +95,7 @@ export interface PaymentHandler {
    */
   findTarget(em: EntityManager, intent: PaymentIntent): Promise<PaymentTarget>;
   /**
-   * Gateway rail only: inserts the pending domain row of a handler with duplicate protection; unique in the database.
+   * Gateway rail only: inserts the handler's pending domain row, unique in the database to prevent duplicates.
    */
   onPending?(tx: EntityManager, payment: HandledPayment): Promise<void>;
   /** Balance rail only: batches concurrent payments, including target and effect. */

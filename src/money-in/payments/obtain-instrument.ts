@@ -77,7 +77,10 @@ export interface Attempt {
 export const attemptNoted = `new.instrument_asked_at::text as mine, old.instrument_asked_at::text as at,
   coalesce(extract(epoch from now() - old.instrument_asked_at), 0)::float as age`;
 
-/** Records an attempt before sending; returns the previous one. Throws ProviderUnknown for cancelled or final rows. */
+/**
+ * Records an attempt before sending; returns the previous one. Throws ProviderUnknown unless the row is open and
+ * `PENDING`.
+ */
 export async function noteAttempt(em: EntityManager, table: InstrumentTable, id: string): Promise<Attempt> {
   const [earlier] = await em.execute<Attempt[]>(
     `update ${table} set instrument_asked_at = now() where id = ? and status = 'PENDING' and cancelled_at is null

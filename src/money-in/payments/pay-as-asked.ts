@@ -136,7 +136,7 @@ async function findPaid(em: EntityManager, userId: string, transactionId: string
   return row ?? null;
 }
 
-/** The response body (docs/contract.md 3). */
+/** The response body of a payment. */
 const presentPaid =
   (message: string, reference: { reference_type: string; reference_id: string }): Answer =>
   async (_, { transactionId: transaction_id, amount, balance: new_balance }) => {
@@ -173,7 +173,7 @@ const pocketTransfer: PaymentHandler = {
 };
 
 /**
- * Moves money between the caller's accounts, as a payment with purpose `pocket_transfer` (docs/contract.md 2). Throws
+ * Moves money between the caller's accounts, as a payment with purpose `pocket_transfer`. Throws
  * 404 for a missing account, 403 for another's, 400 for the same account twice or too low a balance.
  */
 export async function transferBetweenPockets(

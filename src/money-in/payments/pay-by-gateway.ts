@@ -134,7 +134,7 @@ export async function prepareGatewayPayment(
 
 const placeOfTexts = (orderId: string) => ({ table: 'payment_orders', column: 'texts_sealed', row: orderId });
 
-/** Seals the payer's texts, an individual's under their own key; an empty name gets a default (docs/contract.md 3). */
+/** Seals the payer's texts, an individual's under their own key; an empty name gets a default. */
 function sealTexts(
   sealer: Sealer,
   { orderId, caller }: { orderId: string; caller: Caller },

@@ -40,7 +40,7 @@ export async function payFromBalance(
     const soon = await refusing(() => payTogether(handler, payment));
     if (soon.outcome !== 'busy') return announce(readRow(soon));
   }
-  // The caller's transaction already has its connection.
+  // The caller's transaction already holds a connection, so it needs no slot.
   if (em.isInTransaction()) return payAlone(em, handler, payment);
   const key = handler.together ? payment.sourceAccountId : payment.referenceId;
   const leave = await waiting.enter({ key, waitMs: budgets.database.role.lock });

@@ -28,12 +28,12 @@ export const paymentOrderLaw = statusLaw({
 });
 export type PaymentOrderStatus = StatusOf<typeof paymentOrderLaw>;
 
-/** `status_id`: the status's position, from 1 (docs/contract.md 3). */
+/** `status_id`: the status's position, from 1. */
 export const statusIdOf = (status: PaymentOrderStatus): number => paymentOrderLaw.statuses.indexOf(status) + 1;
 
 export const isFinalOrder = (status: PaymentOrderStatus): boolean => isFinal(paymentOrderLaw, status);
 
-/** The payment deadline: when it was cancelled, otherwise the end of its lifetime. */
+/** The deadline of a payment: when it was cancelled, otherwise the end of its lifetime. */
 export const deadlineOf = (payment: { expires_at: Date; cancelled_at?: Date | null }): Date =>
   payment.cancelled_at ?? payment.expires_at;
 

@@ -29,7 +29,7 @@ export type GatewayPaymentRequest = z.output<typeof GatewayPayment> & {
 };
 export type BalancePaymentRequest = z.output<typeof BalancePayment>;
 
-/** The response to a completed payment (docs/contract.md 3). */
+/** The response to a request that created a payment. */
 export const madeShape = <Data extends z.ZodType>(data: Data) =>
   z.object({ status: z.literal('success'), statusCode: z.literal(201), message: z.string(), data });
 
@@ -70,7 +70,7 @@ export const OrderShape = z
 /** The payer's own texts, stored sealed. */
 export type PaymentTexts = Pick<z.infer<typeof OrderShape>, 'transaction_name' | 'transaction_desc'>;
 
-/** The `data` of the gateway response (docs/contract.md 3); the channel's method decides which code is set. */
+/** The `data` of the gateway response; the channel's method decides which code is set. */
 export function presentOrder({ order, channel }: OrderWithChannel, texts: PaymentTexts) {
   const code = order.payment_code ?? null;
   return presentFields(OrderShape.shape, {

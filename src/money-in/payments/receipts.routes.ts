@@ -25,13 +25,15 @@ routes.get(
   {
     summary: 'List receipts of money confirmed by the provider, newest first',
     description:
-      '`status=suspended` is the operators’ work list: money that arrived late, twice, in another amount or without ' +
-      'an owner, and waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it paid the ' +
-      'resource of its reference.',
+      '`status=suspended` is the operators’ work list: money that arrived late, twice, in the wrong amount or ' +
+      'without an owner, and waits in suspense for a decision `settle_receipt`. `applied` money has no reason: it ' +
+      'paid the resource of its reference.',
     access: allow('read-event', { userTypes: ['platform'], scope: 'all' }),
     query: listQuery().extend({
       status: z.enum(receiptLaw.statuses).optional(),
-      reference: text(64).optional().describe('An order’s or payment’s id: its money that was not applied to it.'),
+      reference: text(64)
+        .optional()
+        .describe('The id of an order or payment: lists only money that was not applied to it.'),
     }),
     answers: {
       200: z.object({ message: z.string(), data: z.object({ items: z.array(ReceiptAnswer), ...pageFields }) }),

@@ -20,7 +20,7 @@ import { isFinalOrder, type PaymentOrderStatus } from './payment-order.ts';
 /**
  * Settles a paid order once: journal (clearing and provider cost -> target and fee revenue), transaction rows, the
  * handler's effect, receipt and event in one transaction. `payment.amount` (IDR, scale 4) must be nominal plus fee. A
- * final order does not change; a receipt workflow is started for money paid to it, before this returns. If there is no
+ * final order does not change; for money paid to it, a receipt workflow is started before this returns. If there is no
  * payment, or the money already has a receipt, returns only the status, and the caller asks again.
  */
 export async function settlePayment(
@@ -77,8 +77,8 @@ export async function settlePayment(
 
 /**
  * Writes the receipt of the payment that settles an open row, before the row becomes final: the receipt proves the
- * settlement's journal. Returns whether the money left suspense, where it was because a restored database lacked its
- * row.
+ * settlement's journal. Returns whether the money left suspense, where it was because the row was missing after a
+ * restore.
  */
 export async function applyReceipt(
   tx: EntityManager,

@@ -24,12 +24,14 @@ import type { ReceiptSettlement, ReceiptState } from './receipt.ts';
 
 /**
  * Account kinds whose owner can move money on by a payment, transfer or payout. Products pay nothing out, saving goals
- * are released as a whole, the open pool pays out only donations and circles only contributions, and a partner's
+ * are released as a whole, the open pool only pays out donations, circles only pay out contributions, and a partner's
  * pending and reserved money belongs to its payments and payouts. Late money for these goes to an account of its payer.
  */
 const creditableKinds: readonly AccountKind[] = ['user', 'organization', 'partner_available'];
 
-/** Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID if another applies. */
+/**
+ * Carries out a decision about a suspended receipt; returns its state. Throws REQUEST_INVALID for any other decision.
+ */
 export async function settleReceipt(
   em: EntityManager,
   ports: DecisionPorts,
@@ -63,12 +65,12 @@ async function requireCreditable(em: EntityManager, accountId: string): Promise<
   );
 }
 
-const noSuchTransfer = 'there is no such transfer of this amount that is not booked';
+const noSuchTransfer = 'no unbooked transfer of this amount was found';
 
 /**
  * The provider's id of the unknown transfer that refunded a receipt; undefined if none did. Throws REQUEST_INVALID if
- * the named one has another amount, or if none is named while one may have refunded it: it would be booked a second
- * time. Otherwise throws as `getTransferBeyond` does.
+ * the named one has another amount, or if none is named while one may have refunded the receipt: the money would be
+ * booked twice. Otherwise throws as `getTransferBeyond` does.
  */
 async function requireTransfer(
   em: EntityManager,

@@ -24,9 +24,9 @@ const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '');
 
 /**
- * Compares the given name with the bank's. `match`: the same words in any spelling and order. `partial`: at least half
- * of the given words of four letters or more are in the bank's name, so that a list of common names with one hit is a
- * mismatch.
+ * Compares the given name with the bank's. `match`: the same words in any order, ignoring case, accents and
+ * punctuation. `partial`: at least half of the given words of four letters or more are in the bank's name, so that a
+ * list of common names with one hit is a mismatch.
  */
 export function compareNames(given: string, held: string): NameMatch {
   const [mine, theirs] = [wordsOf(given), wordsOf(held)];

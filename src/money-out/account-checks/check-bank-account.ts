@@ -153,9 +153,9 @@ function countCheck(
       [digest, partnerId],
     );
     const { of_day, of_account } = must(asked, 'a count returns a row');
-    if (of_day >= mostChecksOfDay) limited(`At most ${mostChecksOfDay} bank accounts are checked in 24 hours`);
+    if (of_day >= mostChecksOfDay) limited(`At most ${mostChecksOfDay} bank account checks in 24 hours`);
     if (of_account >= mostChecksOfAccount) {
-      limited(`One bank account is checked at most ${mostChecksOfAccount} times in 24 hours`);
+      limited(`At most ${mostChecksOfAccount} checks of the same bank account in 24 hours`);
     }
     await tx.execute('insert into bank_account_questions (partner_id, account_digest) values (?, ?)', [
       partnerId,

@@ -33,7 +33,7 @@ export async function requireOperator(
   await refuseEnded(tx, caller);
   if (held?.may) return;
   const isBarred = permission === 'approve-decision' && !user.is_admitted;
-  const admission = 'Two approvers have to admit you first, by a decision admit_approver';
+  const admission = 'Two people must admit you first, by a decision admit_approver';
   refuse('FORBIDDEN', isBarred ? admission : 'You may no longer decide');
 }
 
@@ -70,7 +70,7 @@ export async function endDecision(
   if (reason !== undefined) decision.reason = reason;
   if (status === 'rejected') decision.rejected_by = actorId;
   await tx.flush();
-  // Wake the withdrawal that waits for this decision: the sweep finds it if no signal does.
+  // Makes the sweep wake the withdrawal that waits for this decision, in case the signal is lost.
   if (decision.withdrawal_id) {
     await tx.execute("update payouts set look_again_at = now() where id = ? and status = 'pending'", [
       decision.withdrawal_id,

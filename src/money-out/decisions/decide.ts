@@ -20,8 +20,8 @@ interface Proposing {
 }
 
 /**
- * Proposes a decision for another operator to approve, with the current evidence. Carries it out at once if one person
- * is enough and it can be, and returns its state. Throws as the kind's `look` does, and if the caller lost the
+ * Proposes a decision for another operator to approve, with the current evidence. If one person is enough, tries to
+ * carry it out at once. Returns its state. Throws as the kind's `look` does, and if the caller lost the
  * permission or session while the provider was asked.
  */
 export async function proposeDecision(
@@ -64,9 +64,9 @@ interface Deciding {
 /**
  * Approves another operator's proposal and carries it out exactly once; the sweep does so if this process dies. A
  * disbursement needs two approvals and stays pending after the first. Returns the closed decision: carried out,
- * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN if the caller proposed it, invited
- * the proposer, was not admitted or has no second factor; UNAUTHENTICATED if the session has ended; REQUEST_INVALID if
- * it is closed; SERVICE_UNAVAILABLE if approved but not carried out yet.
+ * `refused` by the subject's own checks, or `lapsed`. Throws NOT_FOUND; FORBIDDEN if the caller proposed it, invited a
+ * proposer who was not admitted, was not admitted or has no second factor; UNAUTHENTICATED if the session has ended;
+ * REQUEST_INVALID if the decision is closed; SERVICE_UNAVAILABLE if it is approved but not carried out yet.
  */
 export async function approveDecision(
   em: EntityManager,

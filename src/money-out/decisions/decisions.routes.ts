@@ -40,10 +40,10 @@ routes.post(
   {
     summary: 'Propose a decision',
     description:
-      'It is `pending` for up to 24 hours until another person approves it, with the current evidence of provider ' +
-      'and books. A `settle_payout` that the provider’s final status proves, and `explain_difference`, need no ' +
-      'second person: they are `carried_out` in the response. 400 for a decision that cannot currently be carried ' +
-      'out.',
+      'The decision stores the current evidence of provider and books, and is `pending` for up to 24 hours until ' +
+      'another person approves it. A `settle_payout` that the provider’s final status proves, and ' +
+      '`explain_difference`, need no second person: they are `carried_out` in the response. 400 for a decision that ' +
+      'cannot currently be carried out.',
     access: proposes,
     body: ProposalBody,
     answers: { 201: answer },
@@ -84,8 +84,8 @@ routes.get(
 
 const second = { access: approves, params, answers: { 200: answer }, refusals: [404] } as const;
 const byAnother =
-  'Must not be the proposer (403). A decision that is too old, or whose payout or receipt has changed, is returned ' +
-  'as `lapsed`; one that is already closed is a 400.';
+  'The caller must not be the proposer (403). A decision that is too old, or whose payout or receipt has changed, ' +
+  'is returned as `lapsed`; one that is already closed is a 400.';
 
 routes.post(
   '/:id/approve',

@@ -82,12 +82,12 @@ export const ProposalBody = z.discriminatedUnion('kind', [
         'IDR: above 0 for money received by the provider, below 0 for money that left it.',
       ),
       reference: text(64).describe(
-        'The reference in the provider’s statement, of a transfer the provider’s id; booked once.',
+        'The reference in the provider’s statement; for a transfer, the provider’s id. It can be booked only once.',
       ),
       account_id: uuid()
         .optional()
         .describe(
-          'An account of an erased person, to whom the platform paid out later income of the account; ' +
+          'The account of an erased person to whom the platform paid out income that arrived after the erasure; ' +
             '`amount` below 0.',
         ),
       note,
@@ -117,7 +117,8 @@ export const ProposalBody = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('admit_approver'),
     user_id: uuid().describe(
-      'A user with `approve-decision`, invited by neither of the two who admit them, who may then approve decisions.',
+      'A user with `approve-decision` whom neither of the two deciding people invited. Once admitted, the user may ' +
+        'approve decisions.',
     ),
     note,
   }),

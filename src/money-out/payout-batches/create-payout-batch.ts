@@ -27,8 +27,8 @@ export interface PayoutBatchCreation {
 }
 
 /**
- * Creates a key's batch. Throws REQUEST_INVALID_PAYLOAD with all errors in its items, and for a partner that has ten
- * open batches.
+ * Creates a batch for an API key. Throws REQUEST_INVALID_PAYLOAD with all errors in its items, and for a partner that
+ * has ten open batches.
  */
 export async function createPayoutBatch(
   em: EntityManager,
@@ -67,7 +67,7 @@ export interface NewBatch {
   id: string;
   partnerId: string;
   maker: { made_by: string; imported_by: null } | { made_by: null; imported_by: string };
-  /** Throws all errors in the items. */
+  /** Throws with all errors in the items. */
   judge: () => Promise<JudgedItem[]>;
   claim: KeyClaim | null;
   stamp: OpeningStamp;

@@ -53,8 +53,8 @@ export async function approvePayoutBatch(
 }
 
 /**
- * Rejects a batch, which is then never paid. Throws as `approvePayoutBatch` does, except for limits and balance; and
- * PAYOUT_BATCH_DECIDED if its transfers have left (`hasBatchLeft`).
+ * Rejects a batch, which is then never paid. Throws RESOURCE_NOT_FOUND, AUTH_PERMISSION_DENIED and PAYOUT_BATCH_DECIDED
+ * as `approvePayoutBatch` does; the last also if transfers of the batch have left (`hasBatchLeft`).
  */
 export async function rejectPayoutBatch(
   em: EntityManager,
@@ -94,7 +94,7 @@ async function lockUndecided(
   if ('keyId' in by && batch.made_by && (await isOfOneFamily(tx, by.keyId, batch.made_by))) {
     refuse(
       'AUTH_PERMISSION_DENIED',
-      'A batch cannot be decided by the key that created it, nor by that key’s successors',
+      'A batch cannot be decided by the key that created it, nor by a rotation of that key',
     );
   }
   const stands = (await hasLapsed(tx, batch, at)) ? 'lapsed' : batch.status;
@@ -103,7 +103,7 @@ async function lockUndecided(
   return batch;
 }
 
-/** Whether both keys are rotations of one key, and so in the same hands. */
+/** Whether one key is a rotation of the other, or both are rotations of a third: they are in the same hands. */
 async function isOfOneFamily(tx: EntityManager, first: string, second: string): Promise<boolean> {
   const rows = await tx.execute<{ roots: number }[]>(
     `with recursive line as (

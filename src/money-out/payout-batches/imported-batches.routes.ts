@@ -30,10 +30,10 @@ routes.post(
     summary: 'Import a batch of payouts from a file',
     description:
       `CSV in UTF-8, separated by commas or semicolons, with the columns ${fileColumns.map((name) => `\`${name}\``).join(', ')} ` +
-      `(the last may be missing) and 1 to ${mostItems.toLocaleString('en')} payouts. Each is judged as a payout of the ` +
-      'partner would be, and one answer has every complaint with its line. It reserves nothing until a key of the partner ' +
-      `with \`approve-payout\` approves it. A partner has at most ${mostOpenBatches} open batches. The same ` +
-      '`Idempotency-Key` and file replay the first answer.',
+      `(the last may be missing) and 1 to ${mostItems.toLocaleString('en')} payouts. Each is validated like a ` +
+      'payout by the partner, and one response lists all errors by line. Reserves nothing until a key of the partner ' +
+      `with \`approve-payout\` approves the batch. A partner has at most ${mostOpenBatches} open batches. The same ` +
+      '`Idempotency-Key` and file return the first response.',
     access: managesPartners,
     params: z.object({ id: uuid() }),
     upload: {

@@ -25,13 +25,13 @@ export interface SentItem {
 /** The schema of an item, field by field. */
 export type BatchItemSchema = z.ZodType<BatchItemRequest> & Pick<z.ZodObject, 'shape'>;
 
-/** What the checks of an item need to know about its bank. */
+/** The fields of an item that the bank's rules apply to. */
 type ForBank = Partial<Pick<BatchItemRequest, 'amount' | 'bank_code' | 'bank_account_number'>>;
 const fieldsForBank = ['amount', 'bank_code', 'bank_account_number'] as const;
 
 /**
- * Checks each item like the body of a payout (fields, bank, account number, amount), and for a reference that an
- * earlier item has. Returns all errors in the order of the items, or all items with their prices.
+ * Checks each item like the body of a payout (fields, bank, account number, amount), and that no earlier item has its
+ * reference. Returns all errors in the order of the items, or all items with their prices.
  */
 export async function judgeItems(
   em: EntityManager,
@@ -65,7 +65,7 @@ export async function judgeItems(
     const { external_ref: reference } = (item ?? {}) as { external_ref?: unknown };
     if (typeof reference === 'string') {
       const earlier = places.get(reference);
-      if (earlier !== undefined) complain(place, 'external_ref', `is that of ${earlier}, too`);
+      if (earlier !== undefined) complain(place, 'external_ref', `is already the reference of ${earlier}`);
       places.set(reference, earlier ?? name);
     }
     const { bank_code: bankCode, bank_account_number: accountNumber, amount } = sent;

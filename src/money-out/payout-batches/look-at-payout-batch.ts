@@ -16,7 +16,7 @@ const longestWaitMs = 600_000;
 
 /**
  * The next step of a batch: lapses it (`hasLapsed`), or completes it, with its webhook, once all its payouts are final;
- * otherwise returns when to check again, sooner while it is young. Idempotent.
+ * otherwise returns when to check again: when it lapses, or after a tenth of the time since its approval. Idempotent.
  */
 export async function lookAtPayoutBatch(
   em: EntityManager,
@@ -42,14 +42,14 @@ export async function lookAtPayoutBatch(
   });
 }
 
-/** Whether nobody approved the batch in time; never once transfers of it have left (`hasBatchLeft`). */
+/** Whether nobody approved the batch in time; false if transfers of it have left (`hasBatchLeft`). */
 export const hasLapsed = async (
   tx: EntityManager,
   { id, status, lapses_at }: PayoutBatch,
   at: Date,
 ): Promise<boolean> => status === 'needs_approval' && lapses_at <= at && !(await hasBatchLeft(tx, id));
 
-/** In milliseconds. */
+/** Milliseconds until the next check. */
 function waitOf({ status, lapses_at, decided_at }: PayoutBatch, now: Date): number {
   const sinceMs = (at: Date) => now.getTime() - at.getTime();
   if (status === 'needs_approval') return lapses_at > now ? -sinceMs(lapses_at) : longestWaitMs;

@@ -38,8 +38,10 @@ const BatchShape = PayoutBatchShape.omit({ status_url: true })
     imported_by: uuid()
       .nullable()
       .meta({ description: 'The operator who imported it; null for a batch created by a key.' }),
-    decided_by: uuid().nullable().meta({ description: "The partner's key that approved or rejected it." }),
-    rejected_by: uuid().nullable().meta({ description: 'The operator who rejected it; null if a key did.' }),
+    decided_by: uuid()
+      .nullable()
+      .meta({ description: "The partner's key that approved or rejected it; otherwise null." }),
+    rejected_by: uuid().nullable().meta({ description: 'The operator who rejected it; otherwise null.' }),
   })
   .meta({ id: 'OperatorsPayoutBatch' });
 const answer = z.object({ message: z.string(), data: BatchShape });
@@ -133,8 +135,8 @@ routes.post(
   {
     summary: "Reject a partner's batch of payouts",
     description:
-      "None of its items is ever paid. 409 unless it needs approval. Only the partner's keys can approve a " +
-      "batch: it is the partner's money.",
+      "Its items will never be paid. 409 unless the batch needs approval. Only the partner's keys can approve it, " +
+      "because the money is the partner's.",
     access: managesPartners,
     params,
     answers: { 200: answer },

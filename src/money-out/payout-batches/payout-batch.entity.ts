@@ -16,8 +16,8 @@ const PayoutBatchSchema = defineEntity({
     total_fee: p.decimal().precision(20).scale(4),
     status: p.text().$type<PayoutBatchStatus>(),
     /**
-     * `made_by`: the key that created it or the operator who imported it. `decided_by`: the key that approved or
-     * rejected it. `rejected_by`: the operator who rejected it.
+     * `made_by`: the key that created the batch. `imported_by`: the operator who imported it. `decided_by`: the key
+     * that approved or rejected it. `rejected_by`: the operator who rejected it.
      */
     made_by: p.uuid().nullable(),
     imported_by: p.uuid().nullable(),

@@ -27,8 +27,8 @@ export const batchLivesHours = 72;
 export const mostUnsent = 5;
 
 /**
- * Returns the pause, in milliseconds, after a payout whose start took `tookMs`. The provider accepts ten requests a
- * second from the platform; a batch uses at most half of them. Under load the pause grows to four times the start's
+ * Returns the pause, in milliseconds, after a payout whose start took `tookMs`. A batch starts at most five payouts a
+ * second, each of which makes at least two provider calls. Under load the pause grows to four times the start's
  * duration, but not beyond a second.
  */
 export const pauseAfterBeginning = (tookMs: number): number => Math.min(1000, Math.max(200 - tookMs, tookMs * 4));

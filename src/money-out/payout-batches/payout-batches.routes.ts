@@ -154,8 +154,8 @@ routes.post(
   {
     summary: 'Approve a batch of payouts',
     description:
-      `${whoDecides} Reserves the money of all items or of none, within limits and balance; then they are sent ` +
-      'one after the other.',
+      `${whoDecides} Reserves the money of all items or of none, within limits and balance; the payouts are then ` +
+      'sent a few at a time.',
     access: partner('approve-payout'),
     params,
     answers: { 200: partnerAnswer(PayoutBatchShape) },
@@ -172,7 +172,7 @@ routes.post(
   '/:id/reject',
   {
     summary: 'Reject a batch of payouts',
-    description: `${whoDecides} None of it is ever paid.`,
+    description: `${whoDecides} Its items will never be paid.`,
     access: partner('approve-payout'),
     params,
     answers: { 200: partnerAnswer(PayoutBatchShape) },

@@ -36,23 +36,26 @@ async function showMetadata(sealer: Sealer, { id, metadata_sealed: sealed }: Pay
 export const PayoutBatchShape = z
   .object({
     id: uuid().meta({ description: "The batch's id." }),
-    external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+    external_ref: z
+      .string()
+      .nullable()
+      .meta({ description: "The partner's own reference, as sent; null if there is none." }),
     status: z.enum(payoutBatchLaw.statuses).meta({
       description:
-        '`needs_approval` until another key approves or rejects it, or 72 hours have passed; then ' +
+        '`needs_approval` until it is approved or rejected, or 72 hours have passed; then ' +
         '`processing`, `rejected` or `lapsed`. `completed` once every item is final.',
     }),
     is_final: z.boolean().meta({ description: 'Whether the status is final.' }),
     count: z.int().meta({ description: 'The number of items.' }),
     total_amount: amount().meta({ description: "The sum of its items' amounts, in IDR." }),
-    total_fee: amount().meta({ description: 'The sum of their fees in IDR, as of creation.' }),
+    total_fee: amount().meta({ description: "The sum of the items' fees in IDR, as of creation." }),
     currency: z.literal('IDR'),
     metadata: shownMetadata(),
     lapses_at: timestamp().meta({ description: 'When it lapses without approval.' }),
     created_at: timestamp(),
     decided_at: timestamp().nullable().meta({ description: 'When it was approved or rejected; null before.' }),
     finalized_at: timestamp().nullable().meta({ description: 'When it reached its final status; null before.' }),
-    status_url: z.string().optional().meta({ description: 'The URL to poll; only in the response to the creation.' }),
+    status_url: z.string().optional().meta({ description: 'The path to poll; only in the create response.' }),
   })
   .meta({ id: 'PayoutBatch' });
 
@@ -90,27 +93,32 @@ export const PayoutBatchItemShape = z
     id: uuid().meta({ description: 'The id of its payout, which exists once the batch is approved.' }),
     batch_id: uuid().meta({ description: 'The batch.' }),
     reference: z.string().meta({ description: "The platform's own reference." }),
-    external_ref: z.string().meta({ description: "The partner's own reference as sent." }),
+    external_ref: z.string().meta({ description: "The partner's own reference, as sent." }),
     status: z.enum([...unpaid, ...payoutLaw.statuses]).meta({
       description: "The batch's status until it is approved, then the payout's.",
     }),
-    is_final: z.boolean().meta({ description: 'Whether the status is final, unless a bank returns the money.' }),
+    is_final: z
+      .boolean()
+      .meta({ description: 'Whether the status is final; a bank can still return a successful payout.' }),
     amount: amount().meta({ description: 'As requested, in IDR.' }),
     fee: amount(),
     net_amount: amount().meta({ description: 'The amount that reaches the bank.' }),
     currency: z.literal('IDR'),
     bank_code: z.string(),
     bank_account_number: z.string(),
-    beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+    beneficiary_name: z.string().nullable().meta({ description: "The account holder's name, as sent; null if none." }),
     metadata: shownMetadata(),
-    failure_code: z.string().nullable().meta({ description: "The provider's code; null unless it failed." }),
+    failure_code: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the payout failed, such as `INVALID_DESTINATION`; otherwise null.' }),
     created_at: timestamp().meta({ description: 'When the payout was created; before that, when the batch was.' }),
     succeeded_at: timestamp().nullable().meta({ description: 'When the money was sent to the bank; otherwise null.' }),
     finalized_at: timestamp()
       .nullable()
       .meta({ description: 'When the payout reached its final status; null before.' }),
-    booked_at: timestamp()
-      .nullable()
-      .meta({ description: 'When a failed payout that the provider paid anyway was booked.' }),
+    booked_at: timestamp().nullable().meta({
+      description: 'When a failed or reversed payout was booked because the provider had paid it; otherwise null.',
+    }),
   })
   .meta({ id: 'PayoutBatchItem' });

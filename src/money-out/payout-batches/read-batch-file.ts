@@ -46,7 +46,7 @@ export function readBatchFile(bytes: Uint8Array): SentItem[] {
       .flatMap((text, at) => (text === '' ? [] : [[names[at], text] as const]));
     const item = Object.fromEntries(cells);
     if (record.length <= names.length) return { name, item };
-    return { name, item, complaint: `has ${record.length} cells, of ${names.length} columns` };
+    return { name, item, complaint: `has ${record.length} cells for ${names.length} columns` };
   });
 }
 

@@ -13,7 +13,8 @@ import { mayRepeat } from './repeating.ts';
 import { fail } from './resolve-payout.ts';
 
 /**
- * The provider's report on a payout's transfer. `another amount` applies only if it neither failed nor was returned.
+ * The provider's report on a payout's transfer. `another amount` applies only if the transfer neither failed nor was
+ * returned.
  */
 export function reportOf(
   { status, amount, providerTransferId, failureCode }: TransferState,
@@ -34,7 +35,7 @@ export function amountMade(report: ProviderReport, asked: Money): Money | null {
 /**
  * Asks the provider, by reference, for the status of a payout's transfer; `silent` without an answer. A refund that it
  * does not know is also looked up the other way, as a transfer or as a refund to the wallet: before a restore the same
- * request may have been sent so. Writes nothing.
+ * request may have been sent that way. Writes nothing.
  */
 export async function hearProvider(
   em: EntityManager,
@@ -100,9 +101,9 @@ export async function askTransfer(
 }
 
 /**
- * Handles a pending payout without a request that the provider does not know or report. Records no status while the
- * payout waits for people or may be sent now. If it may no longer be sent, it fails in the same transaction, so that a
- * request lost by a restore is never failed without asking.
+ * Handles a pending payout that was never requested, and about which the provider is silent or reports no transfer.
+ * Records no status while the payout waits for people or may be sent now. If it may no longer be sent, fails it in this
+ * transaction: the provider has just been asked, in case a restore lost a request.
  */
 async function keepUnsent(
   tx: EntityManager,

@@ -71,7 +71,7 @@ export async function maySend(
   return found.length > 0;
 }
 
-/** Records an attempt's answer. Returns whether another attempt, or a later one, may have reached the provider. */
+/** Records an attempt's answer. Returns whether any other attempt, and any later one, may have reached the provider. */
 export async function answerAttempt(
   tx: EntityManager,
   answer: { payoutId: string; number: number; outcome: PayoutAttemptOutcome; failureCode: string | null },

@@ -44,9 +44,9 @@ async function noteEach(
 }
 
 /**
- * For a transfer that failed or that the bank returned: reverses what two people booked for it, and closes its
- * difference as an unknown or second transfer. If it refunded a receipt, that becomes a difference: its payer lacks the
- * money.
+ * For a transfer that failed or that the bank returned: reverses what two people booked for it, and resolves its
+ * UNKNOWN_TRANSFER or DOUBLE_TRANSFER difference. If it was the refund of a receipt, opens a difference, because the
+ * payer did not get the money back.
  */
 export async function noteGone(
   tx: EntityManager,

@@ -34,8 +34,9 @@ export const bookingTransfer: DecisionHandling<'book_transfer'> = {
 const signalOfCall = () => AbortSignal.timeout(budgets.provider.call);
 const unanswered = (cause?: unknown): never =>
   refuse('SERVICE_UNAVAILABLE', 'The provider does not answer; try again', { cause, retryAfterSeconds: 5 });
-const whyNotMade = (says: string): string => `the provider does not say that the transfer succeeded; it says: ${says}`;
-const noSuchTransfer = 'there is no such transfer that is not booked';
+const whyNotMade = (says: string): string =>
+  `the provider does not report that the transfer succeeded; it says: ${says}`;
+const noSuchTransfer = 'no unbooked transfer was found';
 
 async function lookAtPayout(em: EntityManager, gateways: Gateways, payoutId: string): Promise<Look> {
   const field = 'payout_id';
@@ -82,8 +83,8 @@ const findBeyond = (em: EntityManager, named: string): Promise<Beyond[]> =>
   );
 
 /**
- * The unknown transfer, or the second one under a reference, that is named by our reference or the provider's id. Throws
- * NOT_FOUND, and REQUEST_INVALID unless the provider reports that it succeeded.
+ * The unknown transfer, or the second one under a reference, that is named by our reference or the provider's id.
+ * Throws NOT_FOUND, and REQUEST_INVALID if several match or the provider does not report that it succeeded.
  */
 export async function getTransferBeyond(em: EntityManager, gateways: Gateways, named: string): Promise<Beyond> {
   const field = 'provider_reference';
@@ -122,7 +123,7 @@ async function findRefunded(em: EntityManager, amount: Money): Promise<string[]>
 
 function whyNotAsListed(transfer: Beyond, found: TransferState | undefined): string | null {
   if (found?.status === 'succeeded' && compareMoney(found.amount, transfer.amount) === 0) return null;
-  return whyNotMade(found === undefined ? 'nothing of it' : `${found.status}, IDR ${found.amount}`);
+  return whyNotMade(found === undefined ? 'no such transfer' : `${found.status}, IDR ${found.amount}`);
 }
 
 /** Throws SERVICE_UNAVAILABLE if the provider does not answer. */

@@ -84,8 +84,8 @@ const stuck = `stuck as (
 /**
  * Stuck payouts, oldest first, with `next` if more follow: outcome unknown for at least `minutes` minutes; accepted and
  * still open a day and `minutes` minutes after sending; contradicted; settled by people as failed though the money may
- * have left; and unrequested transfers. Throws REQUEST_INVALID if `after` is not the id of one of them; a final payout
- * has no position.
+ * have left; and unrequested transfers. Throws REQUEST_INVALID if `after` is not the id of one of them; a payout that
+ * is no longer stuck has no position.
  */
 export async function findStuckPayouts(
   em: EntityManager,

@@ -8,13 +8,15 @@ import type { PayoutKind } from './payout.ts';
 export interface Held {
   /** The payout waits for an operator's decision. */
   isHeld: boolean;
-  /** The failure code if no request may be sent (any more): one that was never requested fails. Null otherwise. */
+  /**
+   * The failure code if no request may be sent any more: a payout never requested then fails with it. Otherwise null.
+   */
   failureCode: string | null;
   /** No further request may be sent; we only ask the provider whether one was. */
   isBarred?: boolean;
 }
 
-/** What a kind adds to the timeline of all payouts. */
+/** What a kind of payout adds to the timeline that all kinds share. */
 export interface ToldPayout {
   /** The kind's name after "A" or "The". */
   name: string;

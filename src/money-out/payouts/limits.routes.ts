@@ -15,9 +15,9 @@ routes.get(
   {
     summary: 'Read the payout limits and current usage',
     description:
-      'Rolling windows that end now. The daily amount includes every payout except failed ones. ' +
-      'The hourly count includes every reserved payout. Refunds by transfer count, refunds to the wallet that paid ' +
-      'do not. Null if no limit is set; payouts are then suspended.',
+      'Rolling windows that end now. The daily amount includes every payout except failed ones whose money did not ' +
+      'leave. The hourly count includes every reserved payout. Refunds by transfer count, refunds to the wallet ' +
+      'that paid do not. Null if no limit is set; payouts are then suspended.',
     access: partner('read-gateway'),
     answers: {
       200: partnerAnswer(

@@ -37,10 +37,12 @@ export const OperatorsPayoutShape = z
       .string()
       .nullable()
       .meta({ description: 'Null for a withdrawal.', examples: ['Kios Nusantara'] }),
-    user_id: uuid().nullable().meta({ description: 'The user who requested a withdrawal.' }),
-    organization_id: uuid().nullable().meta({ description: "For a withdrawal from an organization's account." }),
-    cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
-    payment_id: uuid().nullable().meta({ description: 'The refunded payment.' }),
+    user_id: uuid().nullable().meta({ description: 'The user who requested a withdrawal; otherwise null.' }),
+    organization_id: uuid()
+      .nullable()
+      .meta({ description: "The organization of a withdrawal from an organization's account; otherwise null." }),
+    cause_id: uuid().nullable().meta({ description: 'The cause of a disbursement; otherwise null.' }),
+    payment_id: uuid().nullable().meta({ description: 'The payment of a refund; otherwise null.' }),
     bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
     bank_account_number: z
       .string()
@@ -52,7 +54,7 @@ export const OperatorsPayoutShape = z
     beneficiary_name: z
       .string()
       .nullable()
-      .meta({ description: 'Initials; null without a name.', examples: ['B*** S******'] }),
+      .meta({ description: 'Masked except for initials; null if there is no name.', examples: ['B*** S******'] }),
     metadata: shownMetadata(),
     provider_transfer_id: z.string().nullable().meta({ description: "The provider's id of the transfer." }),
     provider_says: z

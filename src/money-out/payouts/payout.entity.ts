@@ -10,7 +10,7 @@ const PayoutSchema = defineEntity({
     kind: p.text().$type<PayoutKind>(),
     /** The source of the money; unspent money returns to it. */
     source_account_id: p.uuid(),
-    /** The account that holds the money until then. */
+    /** The account that holds the money while the payout is pending. */
     reserved_account_id: p.uuid(),
     /** The owner of the money; null for a withdrawal. */
     partner_id: p.uuid().nullable(),
@@ -52,7 +52,7 @@ const PayoutSchema = defineEntity({
     contradicted_at: p.datetime().nullable(),
     /** The contradicting provider status that an operator has explained. */
     explained_word: p.text().$type<ProviderStatus>().nullable(),
-    /** When two people booked the money, which left although the payout failed here. */
+    /** When two people booked the money, which left although the payout failed or was reversed here. */
     booked_at: p.datetime().nullable(),
     /** When the sweep wakes the workflow if it has not polled by then. */
     look_again_at: p.datetime().nullable(),

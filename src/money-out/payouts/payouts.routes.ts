@@ -69,7 +69,7 @@ routes.post(
     description:
       'Returns as soon as the money is reserved; the transfer continues in the background. `DEDUCTED`: ' +
       'amount is reserved and amount − fee reaches the bank; `ADDED`: amount + fee is reserved and amount ' +
-      'reaches the bank, which must be a whole IDR amount. While the outcome is unknown, the payout stays ' +
+      'reaches the bank. What reaches the bank must be whole rupiah. While the outcome is unknown, the payout stays ' +
       '`pending` with its money reserved.',
     access: partner('request-payout', { bodySignatureSuffices: true }),
     body: NewPayout,

@@ -47,7 +47,7 @@ export async function presentWholePayout(sealer: Sealer, payout: Payout) {
 
 const bankOf = ({ bank_code }: Payout): string => must(bank_code, 'a payout goes to a bank');
 
-/** A payout as of its creation: its transfer may complete before the response is sent. */
+/** A new payout, shown as pending: its transfer may complete before the response is sent. */
 export async function presentReservation(sealer: Sealer, payout: Payout) {
   const pending = {
     status: 'pending',
@@ -63,7 +63,10 @@ export async function presentReservation(sealer: Sealer, payout: Payout) {
 export const payoutFields = {
   id: uuid(),
   reference: z.string().meta({ description: "The platform's own reference." }),
-  external_ref: z.string().nullable().meta({ description: "The partner's own reference as sent; null without one." }),
+  external_ref: z
+    .string()
+    .nullable()
+    .meta({ description: "The partner's own reference, as sent; null if there is none." }),
   batch_id: uuid().nullable().meta({ description: 'The batch that contained it; null for a single payout.' }),
   status: z.enum(payoutLaw.statuses),
   is_final: z.boolean(),
@@ -78,14 +81,19 @@ export const payoutFields = {
   finalized_at: timestamp().nullable(),
   booked_at: timestamp()
     .nullable()
-    .meta({ description: 'When a failed payout that the provider paid anyway was booked.' }),
-  failure_code: z.string().nullable().meta({ description: "The provider's code for a failed payout; otherwise null." }),
+    .meta({
+      description: 'When a failed or reversed payout was booked because the provider had paid it; otherwise null.',
+    }),
+  failure_code: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why the payout failed, such as `INVALID_DESTINATION`; otherwise null.' }),
 };
 
 const listed = {
   ...payoutFields,
   bank_code: z.string(),
-  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+  beneficiary_name: z.string().nullable().meta({ description: "The account holder's name, as sent; null if none." }),
   metadata: shownMetadata(),
 };
 

@@ -8,8 +8,8 @@ export const payoutRule = `left join lateral (select * from partner_fees f where
   order by f.channel is null limit 1) f on true`;
 
 /**
- * The provider's fee for a transfer of `net` to this bank (IDR, scale 4): by the partner's fee rules, or by the bank's
- * row if the partner is null; 0 if none is set.
+ * The provider's fee for a transfer of `net` to this bank (IDR, scale 4): from the partner's fee rule, or 0 if it has
+ * none; if there is no partner, from the bank's row.
  */
 export async function readProviderFee(
   em: EntityManager,

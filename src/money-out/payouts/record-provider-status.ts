@@ -26,9 +26,9 @@ export function lockPayout(tx: EntityManager, id: string): Promise<Payout> {
 /**
  * Records the provider's status in the caller's transaction: one row per change, since when the outcome is unknown, and
  * when a sweep checks the payout if its workflow does not. `asked` is the workflow's clock at the time of asking; the
- * status gets the later of it and the database's clock. Rate limiting says nothing new about the payout. A final status
+ * status is dated by the later of that and the database's clock. A rate-limited call changes no status. A final status
  * is replaced only by another final one. For a final payout only a conclusive status is recorded; if it contradicts the
- * payout's status, no money moves and operators get a case.
+ * payout's status, no money moves and the contradiction is reported to operators.
  */
 export async function recordProviderStatus(
   tx: EntityManager,
@@ -86,8 +86,8 @@ async function keepFoundAttempt(tx: EntityManager, { id: payoutId, status }: Pay
 }
 
 /**
- * Whether people settled the payout as failed without an answer, and the provider now first reports that it does not
- * know it.
+ * Whether people settled the payout as failed without an answer, and the provider now reports for the first time that
+ * it does not know the transfer.
  */
 const isUnmade = ({ status, last_word, provider_transfer_id }: Payout, said: ProviderStatus): boolean =>
   status === 'failed' && said === 'not known' && !provider_transfer_id && (!last_word || isUnknown(last_word));
@@ -99,8 +99,8 @@ export async function lookAgainLater(tx: EntityManager, payout: Payout, at: Date
 }
 
 /**
- * Reports a contradiction once, when it begins. It ends when the provider agrees again or an operator explains it; that
- * status is then not reported again until the provider has reported another.
+ * Reports a contradiction once, when it begins. It ends when the provider agrees again or an operator explains it; the
+ * explained status is not reported again until the provider has reported another.
  */
 async function noteContradiction(tx: EntityManager, payout: Payout, said: ProviderStatus, now: Date): Promise<void> {
   const contradicted = contradicts(payout.status, said);

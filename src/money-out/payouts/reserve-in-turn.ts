@@ -13,12 +13,14 @@ interface Reservation<Found, Prepared> extends Pick<Creation<Found, Prepared>, '
 /**
  * Limits how many payouts of one kind a process reserves at once, in all and per key (the owner of the money); returns
  * a function that creates a payout in turn. A waiting request reads limits and balance in its turn, so that under load
- * hopeless ones are refused without starting a workflow. The limit per key leaves places for others if one payer's rows
+ * hopeless ones are refused without starting a workflow. The limit per key leaves slots for others if one payer's rows
  * are locked and its reservations pile up.
  */
 export function createReservationTurns() {
   const semaphore = createSemaphore(24, { perKey: 8, mostWaiting: 500 });
-  /** Creates a payout and waits until its money is reserved; if it is not, stamps it. Throws as `createOnce` does. */
+  /**
+   * Stamps the opening if it has no stamp, creates the payout and waits for its reservation. Throws as `createOnce`.
+   */
   return async <Found, Prepared>(
     em: EntityManager,
     { turnOf, ...opening }: OpeningPlace & { turnOf: string; unavailable: string; stamp?: OpeningStamp },

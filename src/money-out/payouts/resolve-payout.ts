@@ -125,8 +125,8 @@ export async function fail(
 }
 
 /**
- * If the provider's last status is that the bank returned a successful payout: a new journal returns the net to its
- * source, and we keep the fee.
+ * If the provider's last status is that the bank returned a successful payout, posts a journal that returns the net to
+ * its source; we keep the fee.
  */
 export async function reverseIfReturned(tx: EntityManager, ports: MovingPorts, payout: Payout): Promise<string[]> {
   if (!isReturnUnbooked(payout)) return [];

@@ -22,11 +22,11 @@ import { lockPayout, lookAgainLater, recordProviderStatus } from './record-provi
 import { mayRepeat } from './repeating.ts';
 
 /**
- * Sends a payout's transfer. Before the first request asks the provider for the transfer, as a restored database may
+ * Sends a payout's transfer. Before the first request, asks the provider for the transfer, as a restored database may
  * lack an earlier request; without an answer, sends nothing. Commits the attempt before sending it; a step that finds
  * an open attempt asks instead of sending. The payout's id is reference and idempotency key, and the first attempt
  * freezes the request. Repeats the request if it provably had no effect and, a few times, if the provider has just
- * reported that it does not know it (`mayRepeat`).
+ * reported that it does not know the transfer (`mayRepeat`).
  */
 export async function sendTransfer(
   em: EntityManager,
@@ -63,8 +63,8 @@ async function mayNotLeave(em: EntityManager, { payoutKinds }: Sending, payoutId
 }
 
 /**
- * While transfers are held: asks about a payout that was requested; any other waits. Without an answer to record, sets
- * only its next check.
+ * While transfers are held: asks the provider about a payout that was requested; for any other, sets only its next
+ * check.
  */
 async function holdBack(
   em: EntityManager,
@@ -83,8 +83,8 @@ async function holdBack(
 
 /**
  * The provider's status of a payout for which we have no recorded request; `unsent` if the provider cannot be asked.
- * Null if the payout was requested or is final. If calls are limited, the next request goes first; otherwise the payout
- * would be asked about each time and never sent.
+ * Null if the payout was requested or is final. The transfer request that follows may exceed the call limit by one
+ * (`follows`); otherwise a limited payout would be asked about each time and never sent.
  */
 async function hearOfEarlier(
   em: EntityManager,
@@ -113,9 +113,10 @@ interface Begun {
 }
 
 /**
- * Records the attempt, and freezes its request if it is the first. Returns `ask` if an earlier one may have reached the
- * provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while transfers
- * are held; a status if nothing may be sent because people have not approved it or `buildRequest` returns null.
+ * Records the attempt, and freezes its request if it is the first. Returns `ask` if an earlier attempt may have reached
+ * the provider and may not be repeated now, no request may be sent any more, or the payout is final; `held` while
+ * transfers are held; a status if nothing may be sent because people have not approved it or `buildRequest` returns
+ * null.
  */
 async function beginAttempt(
   tx: EntityManager,

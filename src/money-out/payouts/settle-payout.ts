@@ -62,7 +62,7 @@ export async function settlePayout(
   return standingOf(payout, isFinalPayout(payout.status) ? await findUntold(place, payout) : []);
 }
 
-/** Without a decision: only by the provider's final status. */
+/** Settles a payout without a decision, only as the provider's final status proves. */
 async function settleAsProven(
   tx: EntityManager,
   ports: MovingPorts,
@@ -145,11 +145,11 @@ export async function whyUndecidable(
   if (made.some(({ ageMs }) => ageMs < mayBeUnderWayMs)) {
     return {
       field: 'payout_id',
-      reason: 'the request to the provider may still be under way; try again in two minutes',
+      reason: 'the request to the provider may still be in transit; try again in two minutes',
     };
   }
   if (outcome === 'succeeded' && made.length === 0) {
-    return { field: 'outcome', reason: 'the transfer was never asked for, so it cannot have succeeded' };
+    return { field: 'outcome', reason: 'the transfer was never requested, so it cannot have succeeded' };
   }
   return null;
 }

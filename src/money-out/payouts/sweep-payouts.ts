@@ -16,8 +16,8 @@ const releasedPayouts = `select p.id, s.changed_at as since from payouts p join 
 const overdueBatches = 'select id, look_again_at as since from payout_batches where look_again_at < now()';
 
 /**
- * Wakes payouts due for a check: pending ones whose workflow is late (Temporal may have lost it), final ones that may
- * still be reversed, and released ones; and overdue batches. Returns how many it woke.
+ * Wakes overdue batches and payouts due for a check: pending ones whose workflow is late (Temporal may have lost it),
+ * final ones that may still be reversed, and released ones. Returns how many it woke.
  */
 export function sweepPayouts(
   em: EntityManager,

@@ -3,8 +3,8 @@ import type { DecisionStatus } from '../decisions/decision.ts';
 import type { Payout } from '../payouts/payout.entity.ts';
 
 /**
- * Whether a withdrawal waits for the decision of two people, or may not be requested (again): they rejected it or did not
- * decide, its owner may no longer move money, or its cause was stopped.
+ * Whether a withdrawal waits for the decision of two people (`isHeld`), or may no longer be requested (`failureCode`):
+ * they rejected it or did not decide, its owner may no longer move money, or its cause was stopped.
  */
 export async function readDecision(
   em: EntityManager,

@@ -54,8 +54,8 @@ export async function writePayout(tx: EntityManager, facts: NewPayout): Promise<
 }
 
 /**
- * Reserves the money of a payout just inserted, in the same transaction, with its event; returns the journal's id.
- * Throws INSUFFICIENT_BALANCE.
+ * Reserves the money of a payout that the same transaction has inserted, and records the event. Returns the journal's
+ * id. Throws INSUFFICIENT_BALANCE.
  */
 export async function reserveMoney(
   tx: EntityManager,

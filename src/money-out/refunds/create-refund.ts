@@ -61,9 +61,9 @@ export async function createRefund(
 }
 
 /**
- * Runs every check that can refuse a refund before its workflow starts; returns its input. Checks refundable amount and
- * balance early; the binding check is under the partner's lock. Throws REQUEST_INVALID_PAYLOAD, FUNDS_REFUND_EXCEEDED,
- * and as `readRefundable` and `refuseRefundBeyond` do.
+ * Runs every check that can refuse a refund before its workflow starts; returns the workflow's input. Checks refundable
+ * amount and balance early; the binding check is under the partner's lock. Throws REQUEST_INVALID_PAYLOAD,
+ * FUNDS_REFUND_EXCEEDED, and as `readRefundable` and `refuseRefundBeyond` do.
  */
 export async function prepareRefund(
   em: EntityManager,
@@ -100,7 +100,8 @@ export async function prepareRefund(
 }
 
 /**
- * The payment request whose wallet to refund; null for a transfer, which a bank account also selects after a decline.
+ * The payment request whose wallet is refunded; null for a transfer. Once a refund to the wallet has been declined,
+ * naming a bank account also selects a transfer.
  */
 function walletOf(refundable: Refundable, amount: Money, body: RefundRequest): string | null {
   const namesBank = body.bank_code !== undefined || body.bank_account_number !== undefined;
@@ -116,7 +117,7 @@ async function requireBank(
   { bank_code: code, bank_account_number: accountNumber }: RefundRequest,
   amount: Money,
 ): Promise<{ code: string; accountNumber: string }> {
-  const why = 'is required: this refund cannot go back the way it came, and is made as a transfer';
+  const why = 'is required: this refund cannot go to the wallet that paid, so it is a transfer';
   if (code === undefined) return refuseField('bank_code', why);
   if (accountNumber === undefined) return refuseField('bank_account_number', why);
   const bank = await getPayoutBank(em, code);

@@ -9,7 +9,9 @@ import { isFinalPayout } from '../payouts/payout.ts';
 import { refundStatuses, shownRefundStatuses } from './refund.ts';
 
 export const RefundBody = z.strictObject({
-  amount: moneyString().optional().meta({ description: 'A whole IDR amount; defaults to the rest of the payment.' }),
+  amount: moneyString()
+    .optional()
+    .meta({ description: 'In whole rupiah. Default: everything that can still be refunded.' }),
   reason: prose(200).meta({ description: 'For your own records; the customer does not see it.' }),
   bank_code: text(32).optional().meta({
     description: 'A `bank_code` of `GET /v1/partners/channels`. Required if the refund is a transfer.',
@@ -34,22 +36,22 @@ const refundFields = {
   reason: z.string(),
   bank_code: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
   bank_account_number: z.string().nullable().meta({ description: 'Null for a refund to the wallet that paid.' }),
-  beneficiary_name: z.string().nullable().meta({ description: 'As sent; null without one.' }),
+  beneficiary_name: z.string().nullable().meta({ description: "The account holder's name, as sent; null if none." }),
   metadata: shownMetadata(),
   failure_code: z.string().nullable().meta({
-    description: "The provider's code for a failed refund; `RETURNED_BY_BANK` if the bank returned it.",
+    description: 'Why the refund failed, such as `RETURNED_BY_BANK` if the bank returned it; otherwise null.',
   }),
   created_at: timestamp(),
   finalized_at: timestamp().nullable(),
   booked_at: timestamp()
     .nullable()
-    .meta({ description: 'When a failed refund that the provider paid anyway was booked.' }),
+    .meta({ description: 'When a failed refund was booked because the provider had paid it; otherwise null.' }),
 };
 
 export const RefundShape = z
   .object({
     ...refundFields,
-    status_url: z.string().optional().meta({ description: 'Only in the response to the creation.' }),
+    status_url: z.string().optional().meta({ description: 'The path to poll; only in the create response.' }),
   })
   .meta({ id: 'Refund' });
 
@@ -75,7 +77,7 @@ export async function presentRefund(sealer: Sealer, { payout, paymentId }: Whole
   });
 }
 
-/** A refund as of its creation: it may be final before the response is sent. */
+/** A new refund, shown as pending: it may be final before the response is sent. */
 export async function presentNewRefund(sealer: Sealer, refund: WholeRefund) {
   const shown = await presentRefund(sealer, refund);
   const status_url = `/v1/partners/payments/${shown.payment_id}/refunds/${shown.id}`;

@@ -14,7 +14,10 @@ export interface Refundable {
   /** Whether the provider can refund it to the wallet that paid, in full and in part. */
   to_wallet: boolean;
   to_wallet_in_part: boolean;
-  /** Whether wallet refunds failed, each with a status that still holds, and none because it was already refunded. */
+  /**
+   * Whether refunds to the wallet have failed, all finally at the provider, and none because the payment had been
+   * refunded already.
+   */
   wallet_declined: boolean;
 }
 

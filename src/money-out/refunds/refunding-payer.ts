@@ -7,7 +7,8 @@ import { shownRefundStatuses } from './refund.ts';
 
 /**
  * A refund notifies its partner of its final status, or that the bank returned it. If an earlier failed refund turns
- * out paid, an unsent refund fails; for one that may have been sent, the provider is asked, without resending.
+ * out to have been paid, an unsent refund that no longer fits fails; about one that may have been sent, the provider is
+ * asked, without resending.
  */
 export const refundingPayer: PayoutHandling = {
   async heldBy(tx, { id }) {

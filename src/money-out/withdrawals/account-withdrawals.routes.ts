@@ -15,8 +15,10 @@ const Body = z
   .strictObject({
     bank_account_id: uuid(),
     amount: moneyString(),
-    cause_id: uuid().optional().describe('Makes it a disbursement of this cause, which receives into the account.'),
-    purpose_note: prose(longest, shortest).optional().describe('With `cause_id`: its purpose, which is public.'),
+    cause_id: uuid().optional().describe('Makes it a disbursement of this cause, whose account this must be.'),
+    purpose_note: prose(longest, shortest)
+      .optional()
+      .describe('With `cause_id`: the public purpose of the disbursement.'),
   })
   .superRefine(({ cause_id, purpose_note }, ctx) => {
     if ((cause_id === undefined) === (purpose_note === undefined)) return;
@@ -39,13 +41,14 @@ routes.post(
     summary: 'Withdraw to a bank account',
     description:
       'Returns as soon as the money is reserved; the transfer continues in the background. `amount` leaves the ' +
-      'account, and the rest after the fee, a whole number of rupiah, reaches the bank. If it fails, the account ' +
-      'gets everything back; if the bank returns it later, it is `reversed` and the account gets the net back. While ' +
-      'the outcome is unknown it stays `pending` with the money reserved. With `cause_id` it is a disbursement: at ' +
-      'most the undisbursed donations of the cause, and not counted in the daily limit. If the owner is an ' +
-      'individual, or the amount is large, it stays `pending` and reserved until two people of the platform have ' +
-      'approved it; if rejected, or after seven days, it is `failed`. Donations to causes leave their account only ' +
-      'by disbursements and refunds. The same `Idempotency-Key` and body return the first response.',
+      'account; `amount` less the fee, a whole number of rupiah, reaches the bank. If the transfer fails, the ' +
+      'account gets everything back; if the bank returns it later, the withdrawal is `reversed` and the account ' +
+      'gets the net back. While the outcome is unknown it stays `pending` with the money reserved. With `cause_id` ' +
+      'it is a disbursement: at most the undisbursed donations of the cause, and not counted in the daily limit. If ' +
+      'the owner is an individual, or the amount is large, it stays `pending` and reserved until two people of the ' +
+      'platform have approved it; if rejected, or not approved within seven days, it fails. Donations to causes ' +
+      'leave their account only by disbursements and refunds. The same `Idempotency-Key` and body return the first ' +
+      'response.',
     access: allow('withdraw-account', {
       userTypes: ['individual', 'organization'],
       scope: 'from own accounts to own bank accounts',

@@ -28,9 +28,9 @@ interface Asking {
 }
 
 /**
- * Creates a withdrawal and waits until its money is reserved. Returns the response, under an idempotency key the first
- * one. Throws as `prepareWithdrawal` and `reserveWithdrawal` do, IDEMPOTENCY_KEY_REUSED for the key of another request,
- * and SERVICE_UNAVAILABLE if nothing was reserved in time.
+ * Creates a withdrawal and waits until its money is reserved. Returns the response, or the first one under the
+ * idempotency key. Throws as `prepareWithdrawal` and `reserveWithdrawal` do, IDEMPOTENCY_KEY_REUSED for the key of
+ * another request, and SERVICE_UNAVAILABLE if nothing was reserved in time.
  */
 export async function createWithdrawal(
   em: EntityManager,

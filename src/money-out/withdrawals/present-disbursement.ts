@@ -17,7 +17,10 @@ export const DisbursementShape = z
     finalized_at: timestamp().nullable(),
     booked_at: timestamp()
       .nullable()
-      .meta({ description: 'When a failed disbursement that the provider paid anyway was booked.' }),
+      .meta({
+        description:
+          'When a failed or reversed disbursement was booked because the provider had paid it; otherwise null.',
+      }),
   })
   .meta({ id: 'Disbursement' });
 

@@ -13,8 +13,8 @@ export const WithdrawalShape = z
     fee: amount(),
     net_amount: amount().meta({ description: 'The amount that reaches the bank: `amount` less `fee`.' }),
     bank_account_id: uuid(),
-    cause_id: uuid().nullable().meta({ description: 'Of a disbursement.' }),
-    purpose_note: z.string().nullable().meta({ description: 'Its purpose, which is public.' }),
+    cause_id: uuid().nullable().meta({ description: 'The cause of a disbursement; otherwise null.' }),
+    purpose_note: z.string().nullable().meta({ description: 'The public purpose of a disbursement; otherwise null.' }),
     transaction_id: uuid(),
     failure_code: z.string().nullable(),
     created_at: timestamp(),
@@ -23,7 +23,10 @@ export const WithdrawalShape = z
     finalized_at: timestamp().nullable(),
     booked_at: timestamp()
       .nullable()
-      .meta({ description: 'When a failed withdrawal that the provider paid anyway was booked.' }),
+      .meta({
+        description:
+          'When a failed or reversed withdrawal was booked because the provider had paid it; otherwise null.',
+      }),
   })
   .meta({ id: 'Withdrawal' });
 
@@ -49,7 +52,7 @@ export function presentWithdrawal({ withdrawal, payout }: WholeWithdrawal): z.in
   };
 }
 
-/** The response to the creation: as reserved, whatever has happened since. */
+/** The response to a new withdrawal: shown as pending, whatever has happened since. */
 export function answerWithdrawal(whole: WholeWithdrawal): StoredAnswer {
   const data: z.input<typeof WithdrawalShape> = {
     ...presentWithdrawal(whole),

@@ -128,7 +128,7 @@ async function openDestination(
   return { bankCode, textsSealed: await sealer.seal({ ...payoutTextsPlace(id), person }, JSON.stringify(texts)) };
 }
 
-/** The account that holds this account's withdrawals until they are sent; opened by the first withdrawal. */
+/** The account that holds this account's pending withdrawals; opened by the first withdrawal. */
 async function reservedAccountOf(tx: EntityManager, accountId: string): Promise<string> {
   const [held] = await tx.execute<{ id: string }[]>(
     "select id from accounts where owner_id = ? and kind = 'withdrawal_reserved'",

@@ -88,6 +88,6 @@ async function findNext(em: EntityManager, payout: Payout, proposedAt: Date): Pr
   if (!isHeld) return null;
   return {
     at: new Date(proposedAt.getTime() + decisionLivesHours('disburse') * 3_600_000),
-    text: 'Two of our operators decide about it; without their approval by then it fails. The money stays reserved.',
+    text: 'It fails unless two of our operators approve it by then. The money stays reserved.',
   };
 }

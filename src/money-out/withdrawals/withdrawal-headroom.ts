@@ -8,7 +8,7 @@ export interface WithdrawalHeadroom {
   balance: Money;
   /** The part that may leave only by disbursements, because it was donated to causes of the account. */
   kept: Money;
-  /** The user's withdrawals of the last 24 hours, except failed ones and disbursements. */
+  /** The user's withdrawals of the last 24 hours, except disbursements, and failed ones whose money did not leave. */
   used: Money;
   /** The database's clock when read; the rolling day ends here. */
   at: Date;

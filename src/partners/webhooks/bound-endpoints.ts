@@ -2,12 +2,12 @@ import { createSemaphore } from '../../shared/concurrency.ts';
 import { isDomainError } from '../../shared/errors.ts';
 import type { SentWebhook } from './send-webhook.ts';
 
-/** Maximum concurrent requests of this process to all endpoints: as many as its worker runs webhooks. */
+/** Maximum concurrent requests of this process to all endpoints: as many as the worker has slots for webhooks. */
 const inAll = 100;
 const perEndpoint = 10;
 /**
- * Maximum requests for all endpoints of one partner together, including queued ones, which also occupy places: ten that
- * hang, or many slow ones, leave most places for other partners.
+ * Maximum requests for all endpoints of one partner together, including queued ones, which also occupy slots. Ten
+ * endpoints that hang, or many slow requests, leave most slots for other partners.
  */
 const perPartner = 30;
 /** Maximum queued requests for an endpoint that answers, and their maximum wait (milliseconds). */
@@ -34,7 +34,7 @@ export interface EndpointBounds {
 }
 
 /**
- * Prevents one endpoint or partner from occupying every place: at most ten concurrent requests per endpoint (one while
+ * Prevents one endpoint or partner from occupying every slot: at most ten concurrent requests per endpoint (one while
  * its last request timed out), and thirty per partner, including queued ones.
  */
 export function boundEndpoints(): EndpointBounds {

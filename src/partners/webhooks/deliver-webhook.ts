@@ -21,7 +21,7 @@ export interface DeliveryAttempt {
   attempt: number;
   /** Time since the first attempt of this run, by the workflow's clock. */
   elapsedMs: number;
-  /** The redeliveries requested before the previous attempt began; absent for a run's first. */
+  /** How many redeliveries had been requested when the previous attempt began; absent for a run's first attempt. */
   redeliveries?: number;
 }
 
@@ -35,7 +35,10 @@ export interface DeliveryProgress {
   deferred?: true;
   /** Nothing was sent because the endpoint is deleted or disabled. */
   unsent?: true;
-  /** The redeliveries requested before it began; if more than before, this is the first attempt of a new run. */
+  /**
+   * How many redeliveries had been requested when this attempt began; if more than before, it is the first of a new
+   * run.
+   */
   redeliveries?: number;
 }
 
@@ -50,10 +53,10 @@ export interface DeliveryTools {
 
 /**
  * Tries once to deliver a webhook: sends its frozen body, signed now with every live secret, and records the result.
- * Retries anything but a 2xx with growing waits for three days, then parks it (docs/contract.md 8); also a body whose
- * key was lost. Parks it at once if the endpoint is deleted or disabled or the body's key was destroyed. Defers the
- * attempt while the endpoint or its partner is at its limit. A redelivery restarts the three days; if requested during
- * an attempt, it follows that attempt, whatever its result.
+ * Anything but a 2xx, including a lost key of the body, is retried with growing waits for three days; then the delivery
+ * is parked (docs/contract.md 8). Parks it at once if the endpoint is deleted or disabled or the body's key was
+ * destroyed. Defers the attempt while the endpoint or its partner is at its limit. A redelivery restarts the three
+ * days; if requested during an attempt, it follows that attempt, whatever its result.
  */
 export async function deliverWebhook(
   em: EntityManager,

@@ -76,7 +76,7 @@ routes.post(
   {
     summary: 'Send a webhook again',
     description:
-      'Whatever its status, including parked and delivered, unless its endpoint was deleted or is disabled, ' +
+      'Works whatever its status, including parked and delivered, unless its endpoint was deleted or is disabled, ' +
       'or its body is no longer stored. Sent at once, then retried for three days, with the same ' +
       '`webhook-id` and body. Accepts no idempotency key.',
     access: partner('manage-webhooks'),
@@ -97,11 +97,11 @@ routes.post(
   {
     summary: 'Resend the webhooks of a period',
     description:
-      'Resends every delivery created in the period, delivered ones too, if its endpoint is enabled and its ' +
-      'body is still stored; at most 10,000, more are refused. The oldest are sent first, about twenty a ' +
-      'second; `count` is their number. They keep their `webhook-id` and body. With `dry_run` they are only ' +
-      'counted. A replay starts after earlier ones have been sent; if that takes more than ten minutes, it ' +
-      'is refused (`429`, with `Retry-After`). Accepts no idempotency key.',
+      'Resends every delivery created in the period, delivered ones too, if its endpoint is enabled and its body is ' +
+      'still stored. More than 10,000 are refused. The oldest are sent first, about twenty a second; `count` is the ' +
+      'number of deliveries. They keep their `webhook-id` and body. With `dry_run` they are only counted. A replay ' +
+      'starts after earlier ones have been sent; if that takes more than ten minutes, it is refused (`429`, with ' +
+      '`Retry-After`). Accepts no idempotency key.',
     access: partner('manage-webhooks'),
     body: z.strictObject({
       from: periodStart(),

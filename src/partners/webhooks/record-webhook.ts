@@ -22,7 +22,7 @@ export interface NewWebhook {
   isTest?: true;
 }
 
-/** Where a frozen body is sealed, because it may name a bank account; if it does, under its order's key. */
+/** Where a frozen body is sealed; under its order's key if it may name a person (`orderNamedBy`). */
 export const webhookBodyPlace = (deliveryId: string): Place => ({
   table: 'webhook_deliveries',
   column: 'body_sealed',
@@ -86,8 +86,8 @@ const orderNamedBy = ({ resourceType, resourceId, batchId, data }: NewWebhook): 
 const has = (data: object, name: string): boolean => ((data as Record<string, unknown>)[name] ?? null) !== null;
 
 /**
- * The webhooks of a resource that are still pending, oldest first: the result of a retried step whose first run
- * recorded them but whose result was lost.
+ * The webhooks of a resource that are still pending, oldest first. A retried step returns them if its first run
+ * recorded them but its result was lost.
  */
 export async function findPendingWebhooks(
   tx: EntityManager,

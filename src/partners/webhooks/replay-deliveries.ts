@@ -27,9 +27,9 @@ interface Replay {
 /**
  * Resends every webhook of a period whose endpoint is enabled and whose body is still stored, whatever its status,
  * oldest first, at `replayedPerSecond` after the partner's earlier replays; a sweep starts those that were not started
- * in time. Returns how many. Throws TOO_MANY_REQUESTS if it would wait for more than ten minutes, REQUEST_INVALID for
- * more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for another partner's
- * endpoint.
+ * in time. Returns the number of deliveries. Throws TOO_MANY_REQUESTS if it would wait for more than ten minutes,
+ * REQUEST_INVALID for more than ten thousand, a period that ends before it begins or a disabled endpoint, NOT_FOUND for
+ * another partner's endpoint.
  */
 export async function replayDeliveries(
   em: EntityManager,
@@ -37,7 +37,7 @@ export async function replayDeliveries(
   replay: Replay,
 ): Promise<number> {
   const { partnerId, requestId, from, to, endpointId, dryRun } = replay;
-  // `to` is exclusive, so a period from `to` to `to` is empty.
+  // `to` is the first instant after the requested period: if it equals `from`, the period ended before it began.
   if (to <= from) refuse('REQUEST_INVALID', 'must not be before from', { field: 'to' });
   if (endpointId !== undefined) await requireEnabledEndpoint(em, { partnerId, endpointId });
   if (dryRun) return (await chooseDeliveries(em, replay)).length;

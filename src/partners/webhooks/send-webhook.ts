@@ -23,7 +23,7 @@ export interface SentWebhook {
   status: number | null;
   /** Why there was no response, in a few words; otherwise null. */
   error: string | null;
-  /** The receiver's `Retry-After`, in milliseconds; 0 without one. */
+  /** The receiver's `Retry-After`, in milliseconds; 0 if absent. */
   retryAfterMs: number;
   /** Whether the request timed out. */
   timedOut: boolean;
@@ -83,7 +83,7 @@ export function createWebhookSender(rules: TargetRules): WebhookSender {
     // If loopback is allowed, a name over http is checked only when resolved: the lookup refuses private addresses.
     const complaint = isHttp && rules.allowLoopback ? null : complaintAboutTarget(target, literal, rules);
     if (complaint !== null) return unanswered('address refused');
-    // Temporal may start another attempt when the step times out, so send no request that cannot complete before.
+    // Temporal may start another attempt when the step times out, so send no request that cannot complete by then.
     if (timeLeft() < totalTimeoutMs) throw new OutOfTime();
     try {
       const signal = AbortSignal.timeout(totalTimeoutMs);

@@ -38,7 +38,7 @@ export async function setWebhook(
   });
 }
 
-/** Rotates the secret of the operators' endpoint as `rotateEndpointSecret` does. Throws NOT_FOUND without one. */
+/** Rotates the secret of the operators' endpoint as `rotateEndpointSecret` does. Throws NOT_FOUND if there is none. */
 export function rotateWebhookSecret(em: EntityManager, sealer: Sealer, input: EndpointChange): Promise<string> {
   return em.transactional(async (tx) => {
     await lockPartner(tx, input.partnerId);

@@ -26,7 +26,7 @@ interface Changeable {
 
 /**
  * Changes an endpoint's URL, events or status. Throws NOT_FOUND if the partner has no such endpoint, and
- * REQUEST_INVALID_PAYLOAD for a target that `createEndpoint` would refuse.
+ * REQUEST_INVALID for a target that `createEndpoint` would refuse.
  */
 export async function updateEndpoint(
   em: EntityManager,

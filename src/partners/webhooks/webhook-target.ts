@@ -14,7 +14,7 @@ export interface TargetRules {
   ports?: readonly number[];
 }
 
-/** Not public, though the library says so: a cloud's metadata service, and unassigned IPv6 addresses. */
+/** The library reports as public, but we refuse: a cloud's metadata service, and IPv6 addresses outside `2000::/3`. */
 const metadataAgent = ipaddr.parseCIDR('168.63.129.16/32');
 const assignedIpv6 = ipaddr.parseCIDR('2000::/3');
 
@@ -54,8 +54,8 @@ const lookupTimeoutMs = budgets.reach.webhookName;
 const resolver = new Resolver({ timeout: lookupTimeoutMs, tries: 1 });
 
 /**
- * Looks up a partner's host: IPv4 addresses first; empty if there are none or DNS does not answer in time. Asks DNS
- * itself: `dns.lookup` has two threads, which names that never answer would take from all other connections.
+ * Looks up a partner's host: IPv4 addresses first; empty if there are none or DNS does not answer in time. Queries
+ * DNS directly: `dns.lookup` has only two threads, and names that never resolve would block them for all connections.
  */
 export async function lookUpAddresses(host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host];

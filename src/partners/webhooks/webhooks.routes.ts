@@ -79,7 +79,7 @@ routes.get(
   '/:id/webhook-endpoints',
   {
     summary: 'List webhook endpoints with their last deliveries, newest first',
-    description: 'The partner’s own and the one set by `PUT webhook`. Never a secret.',
+    description: 'The partner’s own endpoints and the one set by `PUT webhook`, without their secrets.',
     access: managesPartners,
     params: partnerId,
     query: listQuery().extend({ status: z.enum(webhookEndpointLaw.statuses).optional() }),
@@ -111,7 +111,7 @@ routes.get(
     query: listQuery().extend({
       status: z.enum(webhookDeliveryLaw.statuses).optional(),
       endpoint_id: uuid().optional(),
-      resource_id: uuid().optional().meta({ description: 'Only deliveries about this payment, payout or refund.' }),
+      resource_id: uuid().optional().meta({ description: 'Only deliveries about this resource.' }),
     }),
     answers: { 200: answerOf(z.object({ items: z.array(DeliveryShape), ...pageFields })) },
   },
@@ -129,7 +129,8 @@ routes.post(
   '/:id/webhook-deliveries/:delivery_id/redeliver',
   {
     summary: 'Send a webhook again',
-    description: 'Whatever its status, including parked and delivered. Sent at once, then retried for three days.',
+    description:
+      'Works whatever its status, including parked and delivered. Sent at once, then retried for three days.',
     access: managesPartners,
     params: partnerId.extend({ delivery_id: uuid() }),
     answers: { 200: answerOf(DeliveryShape) },
@@ -137,7 +138,7 @@ routes.post(
   async ({ params, caller, em, deps, requestId }) => {
     const input = { caller, requestId, partnerId: params.id, deliveryId: params.delivery_id };
     const delivery = await redeliverWebhook(em, deps, input);
-    return { message: 'Webhook is sent again', data: presentDelivery(delivery) };
+    return { message: 'Webhook will be sent again', data: presentDelivery(delivery) };
   },
 );
 

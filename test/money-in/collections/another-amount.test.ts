@@ -62,7 +62,7 @@ describe('Money for a partner’s payment', () => {
       expect((await suspended()) - before).toBe(amount);
       expect(await paymentWhen(id, 'pending')).toMatchObject({ is_final: false, finalized_at: null });
       expect(await balance()).toMatchObject({ balance: '0.0000', available: '0.0000', pending: '0.0000' });
-      const came = `IDR ${amount}.0000 arrived, which is not the amount of the payment (wrong amount)`;
+      const came = `IDR ${amount}.0000 arrived instead of the amount due (wrong amount)`;
       expect(await textsOf(id)).toContain(`${came} and is held for the operators.`);
 
       await stack.sandbox.post('/sandbox/pay', { payment_code });
@@ -78,7 +78,7 @@ describe('Money for a partner’s payment', () => {
       expect((await suspended()) - before).toBe(0);
       const texts = await textsOf(id);
       expect(texts).toContain(`${came} and was held for the operators.`);
-      const went = action === 'credit' ? 'credited to your available balance.' : 'refunded, at the provider.';
+      const went = action === 'credit' ? 'credited to your available balance.' : 'refunded by the provider.';
       expect(texts).toContain(`IDR ${amount}.0000 that was held was ${went}`);
       expect(JSON.stringify(texts)).not.toContain('is held');
       const owned = net + (action === 'credit' ? amount : 0);

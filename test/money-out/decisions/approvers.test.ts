@@ -63,7 +63,7 @@ describe('An approver', () => {
     const id = await something();
     for (const step of ['approve', 'reject']) {
       const { status, body } = await stack.post(`/v1/decisions/${id}/${step}`, undefined, { token: invited.token });
-      expect([status, body.message]).toEqual([403, expect.stringContaining('have to admit you first')]);
+      expect([status, body.message]).toEqual([403, expect.stringContaining('must admit you first')]);
     }
     expect((await admit(invited)).body).toMatchObject({ data: { status: 'carried_out', user_id: invited.id } });
     expect((await decideBy(invited, id)).body).toMatchObject({ data: { status: 'carried_out' } });

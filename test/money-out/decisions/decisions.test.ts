@@ -273,7 +273,7 @@ describe('Refused decisions', () => {
     for (const outcome of ['failed', 'succeeded']) {
       expect(await propose(stack, operators, { ...failing(id), outcome })).toMatchObject({
         status: 400,
-        body: { message: expect.stringContaining('may still be under way') },
+        body: { message: expect.stringContaining('may still be in transit') },
       });
     }
     await settleAtProvider(stack, id, 'SUCCEEDED');
@@ -468,7 +468,7 @@ describe('An approved decision', () => {
     );
     expect(await approve(stack, operators, id)).toMatchObject({
       status: 200,
-      body: { data: { status: 'refused', reason: expect.stringContaining('may still be under way') } },
+      body: { data: { status: 'refused', reason: expect.stringContaining('may still be in transit') } },
     });
     expect((await eventsOf(id))[0]).toMatchObject({ event: 'DECISION_REFUSED', actor_id: operators.approver.id });
     expect(await readPayout(partner, payoutId)).toMatchObject({ status: 'pending' });

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 const succeeding = (payout_id: string) => ({ kind: 'settle_payout', payout_id, outcome: 'succeeded' });
-const neverSent = 'outcome: the transfer was never asked for, so it cannot have succeeded';
+const neverSent = 'outcome: the transfer was never requested, so it cannot have succeeded';
 const expectRefused = async (payoutId: string) => {
   const { status, body } = await propose(stack, operators, succeeding(payoutId));
   expect([status, body.message]).toEqual([400, neverSent]);

@@ -68,10 +68,10 @@ it('A batch import reports every error with its line, in the API and in the cons
   const complaints = [
     'line 3.amount: has three decimals: a point separates decimals, and fifty thousand is 50000',
     'line 3.bank_code: no supported bank has this code: write BRI',
-    'line 5.external_ref: is that of line 2, too',
+    'line 5.external_ref: is already the reference of line 2',
     'line 6.external_ref: is required',
     'line 6.bank_account_number: an account at BRI has 13 to 17 digits',
-    'line 7 has 6 cells, of 5 columns',
+    'line 7 has 6 cells for 5 columns',
   ];
   const answer = await send(path, wrong, headers);
   expect([answer.status, await messageOf(answer)]).toEqual([400, complaints]);

@@ -347,7 +347,7 @@ describe('A decision of two people', () => {
     expect(await settleAsFailed(id)).toMatchObject({
       payout: 'pending',
       status: 'refused',
-      reason: expect.stringContaining('may still be under way'),
+      reason: expect.stringContaining('may still be in transit'),
     });
     await ageAttempts(stack, id, 1);
     expect(await steps.ask(id)).toEqual(repeat);

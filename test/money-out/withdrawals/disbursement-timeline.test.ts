@@ -44,7 +44,7 @@ it('The timeline of a disbursement waiting for approval shows its cause and when
     ]);
   expect(next).toEqual({
     at: new Date(row.at).toISOString(),
-    text: 'Two of our operators decide about it; without their approval by then it fails. The money stays reserved.',
+    text: 'It fails unless two of our operators approve it by then. The money stays reserved.',
   });
 });
 

@@ -360,7 +360,7 @@ describe('A disbursement of an individual', () => {
     const settling = { kind: 'settle_payout', payout_id: id, outcome: 'failed', note: 'ticket 4711' };
     expect((await stack.post('/v1/decisions', settling, { token: superAdmin.token })).status).toBe(400);
     const told = await stack.get(`/v1/withdrawals/${id}/timeline`, { token: it.owner.token });
-    expect(told.body.data.next.text).toMatch(/Two of our operators decide/);
+    expect(told.body.data.next.text).toMatch(/two of our operators approve/);
     const second = await approve(decision.id, 1);
     expect([second.status, second.body.data]).toMatchObject([
       200,
