@@ -28,7 +28,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     const run = { attempt, elapsedMs: startedAt - begunAt, ...(known !== undefined && { redeliveries: known }) };
     const { status, waitMs, answer, deferred, redeliveries } = await deliverWebhook({ deliveryId, ...run });
     if (status !== 'pending') {
-      // The requester set it to pending first, perhaps after this attempt had recorded its outcome.
+      // A redelivery request sets the row to pending before it signals, perhaps after this attempt recorded its outcome.
       if (asked > seen) continue;
       tellDetails(`Ended: ${status} (${answer}), after ${attempt} attempts.`);
       return status;

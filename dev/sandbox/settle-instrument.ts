@@ -78,7 +78,7 @@ export function payInstrument(
   return store.transaction(() => {
     const instrument = current(store, requestId);
     const paid = amount ?? instrument.amount;
-    if (paid === 0) throw invalid('amount is required: this instrument accepts any');
+    if (paid === 0) throw invalid('amount is required: this instrument accepts any amount');
     if (instrument.type === 'VIRTUAL_ACCOUNT') requirePayableInto(instrument.channelCode, paid);
     const completes =
       !instrument.isReusable && status === 'SUCCEEDED' && isOpen(instrument) && paid === instrument.amount;
@@ -88,8 +88,8 @@ export function payInstrument(
 }
 
 /**
- * Settles a pending payment; returns null if there is none with this id. Success with the right amount completes the
- * request unless another payment has, even if it has expired since the payment was started.
+ * Settles a pending payment; returns null if there is none with this id. A successful payment of the right amount
+ * completes the request, even an expired or failed one, unless another payment has completed it.
  */
 export function settlePayment(store: Store, paymentId: string, status: 'SUCCEEDED' | 'FAILED'): Settled | null {
   return store.transaction(() => {

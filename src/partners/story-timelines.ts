@@ -11,7 +11,11 @@ export const paymentTimeline = ended(
   ['2026-01-15T03:00:05.100Z', 'provider', 'The provider was asked for a payment code.'],
   ['2026-01-15T03:00:05.400Z', 'provider', 'The provider created the payment code.'],
   ['2026-01-15T03:02:09.700Z', 'callback', 'The provider called back (payment.succeeded).'],
-  ['2026-01-15T03:02:10.000Z', 'ledger', 'IDR 496000.0000 is owed to you, in pending, after a fee of IDR 4000.0000.'],
+  [
+    '2026-01-15T03:02:10.000Z',
+    'ledger',
+    'IDR 496000.0000 was credited to your pending balance, after a fee of IDR 4000.0000.',
+  ],
   ['2026-01-15T03:02:10.000Z', 'ledger', 'IDR 496000.0000 became available.'],
   ['2026-01-15T03:02:10.000Z', 'outcome', 'The payment succeeded.'],
   [

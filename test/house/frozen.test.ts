@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '81d3896997bcb94ffce06c6025f037464cf62035067ec5e29ef92567f6be270d',
+    '230c0cf09614885382f051ca87804a7ef8a73854bfda34a8b981d9e48244fc42',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

@@ -85,7 +85,7 @@ const tooMany: Failure = { status: 429, code: 'RATE_LIMITED', retryAfter: '1' };
 
 describe('amanah-listen', () => {
   itInFull(
-    'amanah-listen forwards each event of a batch once and in order, although one was deleted and the API fails',
+    'amanah-listen skips a deleted event and forwards the rest of a batch once and in order, although the API fails',
     async () => {
       const { says } = run();
       await says('Listening.');

@@ -113,7 +113,7 @@ function createDeal(random: Random): Deal {
 }
 
 const everyKind = Object.keys(weights) as (keyof typeof weights)[];
-/** How many variants each kind has, if more than one. */
+/** How often a long plan includes each kind, if more than once: enough to deal its variants. */
 const variants: Partial<Record<keyof typeof weights, number>> = {
   kill: 12,
   pause: 12,
@@ -129,12 +129,12 @@ const everyVariant = everyKind.flatMap((kind) => Array.from({ length: variants[k
 
 /** The average time between faults, in milliseconds. */
 const meanPauseMs = 5_000;
-/** The beginning and the end are free of faults, so that there is work to disturb, and time to recover. */
+/** No fault begins this soon after the start, when there is no work to disturb yet, or this close to the end. */
 const quietMs = 2_000;
 
 export function planFaults(random: Random, durationMs: number): ({ at: number } & FaultAction)[] {
   const count = Math.floor((durationMs - 2 * quietMs) / meanPauseMs);
-  // Each kind occurs once, in a long plan each variant; further faults, and those of a short plan, are drawn by weight.
+  // A long plan has every variant, a shorter one every kind; the other faults, and all of a short plan, are drawn by weight.
   const sure = [everyVariant, everyKind].find(({ length }) => length <= count) ?? [];
   const kinds = Array.from({ length: count }, (_, index) => sure[index] ?? random.weighted(weights));
   const deal = createDeal(random);

@@ -43,12 +43,12 @@ export const permissionCategories = {
   accounts: [
     ['read-account', 'List and read accounts and statements'],
     ['create-account', 'Open a further pocket'],
-    ['top-up-account', 'Top up an account and move money between own accounts'],
-    ['withdraw-account', 'Manage bank accounts for withdrawals'],
+    ['top-up-account', 'Top up an account and move money between one’s own accounts'],
+    ['withdraw-account', 'Withdraw to a bank account, and manage bank accounts'],
     ['read-transaction', 'List and read ledger transactions'],
   ],
   payments: [
-    ['donate-charitable-cause', 'Donate, subscribe and trace own donations'],
+    ['donate-charitable-cause', 'Donate, subscribe and trace one’s own donations'],
     ['contribute-saving-goal', 'Manage saving goals and contribute to them'],
     ['create-investment', 'Pay into an investment'],
     ['pay-commodity-financing', 'Pay for commodity financing'],

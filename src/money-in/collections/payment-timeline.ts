@@ -38,8 +38,8 @@ function requestText({ fee_mode, amount, fee, net_amount, instrument_id }: Partn
 
 const owedText = ({ fee_mode, fee, net_amount }: PartnerPayment): string =>
   fee_mode === 'DEDUCTED'
-    ? `IDR ${net_amount} is owed to you, in pending, after a fee of IDR ${fee}.`
-    : `IDR ${net_amount} is owed to you, in pending; the customer also paid the fee of IDR ${fee}.`;
+    ? `IDR ${net_amount} was credited to your pending balance, after a fee of IDR ${fee}.`
+    : `IDR ${net_amount} was credited to your pending balance; the customer also paid the fee of IDR ${fee}.`;
 
 /** The history of a payment in plain words, and its next step. Items of the same time are in causal order. */
 export async function tellPartnerPayment(em: EntityManager, payment: PartnerPayment) {
@@ -64,7 +64,7 @@ export async function tellPartnerPayment(em: EntityManager, payment: PartnerPaym
     items.push({ at: payment.cancelled_at, type: 'request', text });
   }
   if (payment.settling_since) {
-    const text = 'The provider reports the payment as paid or pending, but lists none that can be settled yet.';
+    const text = 'The provider reports this as paid or pending, but lists no payment that can be settled yet.';
     items.push({ at: payment.settling_since, type: 'provider', text });
   }
   if (payment.finalized_at) {
@@ -86,7 +86,8 @@ function nextOf(payment: PartnerPayment) {
     const now = Date.now();
     // An upper bound: the workflow last asked before now, so its wait ends no later than a wait that begins now.
     const wait = settlingWaitMs({ since: settling_since.getTime(), deadline: deadlineOf(payment).getTime(), now });
-    const text = 'The provider reports it as paid or pending. We ask again by then, until the payment can be settled.';
+    const text =
+      'The provider reports the payment as paid or pending. We ask again by this time, and until it can be settled.';
     return { at: new Date(now + wait), text };
   }
   if (payment.cancelled_at && !isFinalPayment(status)) {
@@ -97,8 +98,8 @@ function nextOf(payment: PartnerPayment) {
     const since = payment.created_at.getTime();
     // An upper bound, as above.
     const at = new Date(now + instrumentWaitMs({ since, deadline: expires_at.getTime(), now }));
-    const again = payment.instrument_asked_at ? 'asked again' : 'asked for a payment code';
-    return { at, text: `By then the provider is ${again} under the same reference; this repeats until the deadline.` };
+    const again = payment.instrument_asked_at ? 'again, under the same reference,' : 'under our reference';
+    return { at, text: `By this time we request the payment code ${again} and retry until the deadline.` };
   }
   if (status === 'WAITING_PAYMENT') {
     return { at: expires_at, text: 'The customer may pay until the deadline; then the payment expires.' };
@@ -137,7 +138,7 @@ async function findRefundItems(em: EntityManager, paymentId: string): Promise<Ti
         items.push({ at: new Date(succeeded_at), type: 'outcome', text: `IDR ${amount} was refunded (${reference}).` });
       }
       if (finalized_at && status !== 'succeeded') {
-        const why = status === 'reversed' ? 'the bank returned it after its success' : failure_code;
+        const why = status === 'reversed' ? 'the bank returned the money after the refund had succeeded' : failure_code;
         const text = `The refund ${reference} failed: ${why}. IDR ${amount} is available again.`;
         items.push({ at: new Date(finalized_at), type: 'outcome', text });
       }
@@ -159,7 +160,7 @@ interface ReceiptRow {
   account_id: string | null;
 }
 
-/** Texts for money that arrived but did not pay the payment. */
+/** Texts for money that arrived but was not applied to the payment. */
 const cameTexts: Record<ReceiptReason, string> = {
   late: 'arrived after the payment was final',
   double: 'arrived as a second payment',

@@ -79,11 +79,9 @@ export const payoutFields = {
     description: 'When the money was sent to the bank, even if the bank reversed it later; otherwise null.',
   }),
   finalized_at: timestamp().nullable(),
-  booked_at: timestamp()
-    .nullable()
-    .meta({
-      description: 'When a failed or reversed payout was booked because the provider had paid it; otherwise null.',
-    }),
+  booked_at: timestamp().nullable().meta({
+    description: 'When a failed or reversed payout was booked because the provider had paid it; otherwise null.',
+  }),
   failure_code: z
     .string()
     .nullable()

@@ -15,7 +15,9 @@ const Body = z
   .strictObject({
     bank_account_id: uuid(),
     amount: moneyString(),
-    cause_id: uuid().optional().describe('Makes it a disbursement of this cause, whose account this must be.'),
+    cause_id: uuid()
+      .optional()
+      .describe('Makes the withdrawal a disbursement of this cause, whose account must be `account_id`.'),
     purpose_note: prose(longest, shortest)
       .optional()
       .describe('With `cause_id`: the public purpose of the disbursement.'),

@@ -15,12 +15,10 @@ export const DisbursementShape = z
     created_at: timestamp(),
     succeeded_at: timestamp().nullable(),
     finalized_at: timestamp().nullable(),
-    booked_at: timestamp()
-      .nullable()
-      .meta({
-        description:
-          'When a failed or reversed disbursement was booked because the provider had paid it; otherwise null.',
-      }),
+    booked_at: timestamp().nullable().meta({
+      description:
+        'When a failed or reversed disbursement was booked because the provider had paid it; otherwise null.',
+    }),
   })
   .meta({ id: 'Disbursement' });
 

@@ -21,12 +21,9 @@ export const WithdrawalShape = z
     updated_at: timestamp(),
     succeeded_at: timestamp().nullable(),
     finalized_at: timestamp().nullable(),
-    booked_at: timestamp()
-      .nullable()
-      .meta({
-        description:
-          'When a failed or reversed withdrawal was booked because the provider had paid it; otherwise null.',
-      }),
+    booked_at: timestamp().nullable().meta({
+      description: 'When a failed or reversed withdrawal was booked because the provider had paid it; otherwise null.',
+    }),
   })
   .meta({ id: 'Withdrawal' });
 

@@ -21,7 +21,7 @@ export async function openKept(sealer: Sealer, place: Place, sealed: string): Pr
   }
 }
 
-/** Like `openKept`, but returns null if the key is gone; for background reads. */
+/** Like `openKept`, but returns null if the key is destroyed or lost, for callers that treat both alike. */
 export async function openUnlessGone(sealer: Sealer, place: Place, sealed: string): Promise<string | null> {
   const opened = await openKept(sealer, place, sealed);
   return 'text' in opened ? opened.text : null;

@@ -189,7 +189,7 @@ describe('An idempotency key', () => {
       async () => (await partner.get(`/payments/${payment_id}/timeline`)).body.data,
       ({ items }) => /unknown/.test(JSON.stringify(items)),
     );
-    expect(timeline.next.text).toMatch(/^By then the provider is asked again/);
+    expect(timeline.next.text).toMatch(/^By this time we request the payment code again/);
     // The next step is the next poll, not the deadline a day later.
     expect(Date.parse(timeline.next.at)).toBeGreaterThan(Date.now());
     expect(Date.parse(timeline.next.at)).toBeLessThan(Date.now() + 6 * 60_000);

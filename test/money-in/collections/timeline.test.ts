@@ -88,7 +88,7 @@ describe('The timeline of a payment', () => {
     expect(items.map(({ text }) => text)).toEqual(
       expect.arrayContaining([
         'A payment of IDR 50000.0000 was requested; with the fee of IDR 4000.0000, the customer pays IDR 54000.0000.',
-        'IDR 50000.0000 is owed to you, in pending; the customer also paid the fee of IDR 4000.0000.',
+        'IDR 50000.0000 was credited to your pending balance; the customer also paid the fee of IDR 4000.0000.',
       ]),
     );
   });
@@ -106,7 +106,7 @@ describe('The timeline of a payment', () => {
     expect(items).toContainEqual({
       at: expect.any(String),
       type: 'provider',
-      text: 'The provider reports the payment as paid or pending, but lists none that can be settled yet.',
+      text: 'The provider reports this as paid or pending, but lists no payment that can be settled yet.',
     });
     const at = Date.parse(next?.at ?? '');
     expect(at).toBeGreaterThan(before);

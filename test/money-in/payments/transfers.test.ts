@@ -113,7 +113,7 @@ describe('A transfer between the caller’s own pockets', () => {
     expect(answer.body.data.new_balance).toBe('0.0000');
   });
 
-  it('Concurrent pocket transfers share statements, each with its own outcome', async () => {
+  it('Concurrent pocket transfers share SQL statements, each with its own outcome', async () => {
     const owners = await Promise.all(Array.from({ length: 8 }, () => buildIndividual(stack, { balance: '1000' })));
     const pockets = await Promise.all(owners.map(openPocket));
     const sent: Promise<HttpAnswer>[] = [];

@@ -207,7 +207,10 @@ export function describeBeyondOurs(place: () => Stack): void {
     const booking = { kind: 'book_transfer', provider_reference: transfer };
     expect(await decide(stack, operators, booking)).toMatchObject({ status: 'carried_out' });
     const approved = await approve(stack, operators, proposed.body.data.id);
-    expect(approved.body.data).toMatchObject({ status: 'refused', reason: expect.stringContaining('no unbooked transfer') });
+    expect(approved.body.data).toMatchObject({
+      status: 'refused',
+      reason: expect.stringContaining('no unbooked transfer'),
+    });
 
     // This refund names no transfer; the evidence of a later booking of the same amount lists it.
     expect(await decide(stack, operators, refund)).toMatchObject({ status: 'carried_out' });

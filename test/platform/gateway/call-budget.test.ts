@@ -134,7 +134,7 @@ describe('The budget of calls to the provider', () => {
     await fill(0);
   });
 
-  it('At most ten calls of a partner wait in a process; others are refused at once with a delay', async () => {
+  it('At most ten calls of a partner wait in a process; further calls are refused at once, with a delay after which to retry', async () => {
     const budget = { ...createCallBudget(stack.deps.orm, 'xendit', perMinute), take: async () => 100 };
     const ending = new AbortController();
     const told: (string | null)[] = [];

@@ -275,7 +275,7 @@ describe('A request whose retry was refused before its workflow could start', ()
     expect(await rowOf('partner_payments', paymentId)).toHaveLength(1);
   });
 
-  it('A retry that would be refused returns the resource that its first request has created', async () => {
+  it('A retry that would otherwise be refused returns the resource that the first request created', async () => {
     const saver = await buildIndividual(stack);
     const goal = await buildGoal(stack, saver);
     const first = await contributionTo(goal, saver, freshKey());
