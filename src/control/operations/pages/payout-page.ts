@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { Markup } from '../../../platform/http/card-page.ts';
+import { addMoney } from '../../../shared/money.ts';
 import { workflowIds } from '../../../shared/workflow-ids.ts';
 import { type DecisionShown, saysWhat } from './decision-page.ts';
 import type { Listed, Part } from './part.ts';
@@ -160,10 +161,10 @@ export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
   );
 
 /** Describes the effect of an outcome on the money. */
-export const moneyOf = ({ amount, fee, net_amount }: PayoutFacts, outcome: string | null): string =>
+export const moneyOf = ({ fee, net_amount }: PayoutFacts, outcome: string | null): string =>
   outcome === 'succeeded'
     ? `${money(net_amount)} is booked as paid out, and the fee of ${money(fee)} is charged.`
-    : `The reservation of ${money(amount)} is released, including the fee.`;
+    : `The reservation of ${money(addMoney(net_amount, fee))} is released, including the fee.`;
 
 /**
  * Renders the form that proposes a payout's outcome, or the booking of a payout that the provider paid although it
