@@ -8,7 +8,7 @@ import type { Method, RouteGroup } from '../../../platform/http/route-group.ts';
 import { callRoute, type Doors, type ServingPorts } from '../../../platform/http/serve-route.ts';
 import type { Logger } from '../../../platform/process/log.ts';
 import { must } from '../../../shared/assert.ts';
-import { type DomainError, errorStatuses, isDomainError } from '../../../shared/errors.ts';
+import { type DomainError, errorStatuses } from '../../../shared/errors.ts';
 import { layout, type SwitchShown } from './layout.ts';
 import { type Listed, type Part, unreadable } from './part.ts';
 
@@ -128,8 +128,8 @@ export function createConsole<Ports extends PagePorts>({
   ): Promise<void> {
     try {
       await act();
-    } catch (error) {
-      if (!isDomainError(error)) throw error;
+    } catch (thrown) {
+      const error = asDomainError(thrown);
       noteRefusal(deps.log, ctx, error);
       await showWhy(error);
     }

@@ -93,16 +93,18 @@ ${status === 'pending' && stepsOf(decision, userId, mayApprove)}
 }
 
 function stepsOf({ id, kind, proposed_by, approved_by }: DecisionShown, userId: string, mayApprove: boolean): Markup {
+  const approvals = [approved_by ?? []].flat();
+  // A disbursement, which no operator proposed, needs two approvals; the first does not carry it out.
+  const missing = (kind === 'disburse' ? 2 : 1) - approvals.length;
+  if (missing === 0)
+    return html`<p class="quiet">Approved, and not carried out yet: that is retried automatically.</p>`;
   if (proposed_by === userId)
     return html`<p class="quiet">You proposed this: somebody else must approve or reject it.</p>`;
-  const approvals = [approved_by ?? []].flat();
   if (approvals.includes(userId))
     return html`<p class="quiet">You approved this: a second person must also approve it.</p>`;
   if (!mayApprove) return html`<p class="quiet">Approving needs the permission approve-decision.</p>`;
-  // A disbursement, which no operator proposed, needs two approvals; the first does not carry it out.
-  const isFirstOfTwo = kind === 'disburse' && approvals.length === 0;
   return html`<div class="steps">
-<form method="post" action="/operations/decisions/${id}/approve"><button>${isFirstOfTwo ? 'Approve' : 'Approve and carry out'}</button></form>
+<form method="post" action="/operations/decisions/${id}/approve"><button>${missing === 2 ? 'Approve' : 'Approve and carry out'}</button></form>
 <form method="post" action="/operations/decisions/${id}/reject"><button class="plain">Reject</button></form>
 </div>`;
 }

@@ -14,8 +14,12 @@ const complaintsOf = ({ message, messages = [] }: DomainError): Markup =>
     : html`${complain(message)}`;
 
 // The key makes a form that is submitted twice create one batch.
-const importForm = (partnerId: string, refusal: DomainError | null): Markup => html`${refusal && complaintsOf(refusal)}
-<form method="post" enctype="multipart/form-data" action="/operations/partners/${partnerId}/import?key=${newId()}">
+const importForm = (
+  partnerId: string,
+  refusal: DomainError | null,
+  key = newId(),
+): Markup => html`${refusal && complaintsOf(refusal)}
+<form method="post" enctype="multipart/form-data" action="/operations/partners/${partnerId}/import?key=${key}">
 <label for="file">CSV file</label>
 <input id="file" name="file" type="file" accept=".csv,text/csv" required aria-describedby="about-file">
 <p class="quiet" id="about-file">The first line names the columns <code>external_ref, amount, bank_code, bank_account_number,
@@ -39,7 +43,8 @@ export function importPages(router: Router, { call, readMe, show, goTo, orShowWh
   router.post('/partners/:id/import', async (ctx) => {
     const me = await readMe(ctx);
     const params = { id: idOf(ctx) };
-    ctx.headers['idempotency-key'] = new URLSearchParams(ctx.querystring).get('key') ?? undefined;
+    const key = new URLSearchParams(ctx.querystring).get('key') ?? newId();
+    ctx.headers['idempotency-key'] = key;
     await orShowWhy(
       ctx,
       async () => {
@@ -47,7 +52,11 @@ export function importPages(router: Router, { call, readMe, show, goTo, orShowWh
         const { id } = await call<{ id: string }>(ctx, 'post', '/v1/partner-accounts/:id/payout-batches', { params });
         goTo(ctx, `/operations/batches/${id}`);
       },
-      (error) => show(ctx, title, importForm(params.id, error), me, errorStatuses[error.code]),
+      (error) => {
+        const status = errorStatuses[error.code];
+        // After a 5xx the batch may exist: the same file under the same key then leads to it.
+        return show(ctx, title, importForm(params.id, error, status < 500 ? newId() : key), me, status);
+      },
     );
   });
 }

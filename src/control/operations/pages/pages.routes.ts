@@ -84,8 +84,10 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       const content = refusalPage(sentenceOf(error), error.code === 'UNAUTHENTICATED');
       // A logged-in user keeps the navigation, and the banner.
       const me = error.code === 'UNAUTHENTICATED' ? null : await readMe(ctx).catch(() => null);
-      const title = isSafe(ctx.method) ? 'This page is not available' : 'The action failed';
-      await show(ctx, title, content, me, errorStatuses[error.code]);
+      const status = errorStatuses[error.code];
+      const ofAction = status < 500 ? 'The action failed' : 'It is not known whether this was done';
+      const title = isSafe(ctx.method) ? 'This page is not available' : ofAction;
+      await show(ctx, title, content, me, status);
     }
   });
 

@@ -1,0 +1,80 @@
+import { buildPayer, buildUnknownPayout, generous, magicAccount } from '../../money-out/payouts/build-payouts.ts';
+import type { BuiltUser } from '../../support/build.ts';
+import { approve, buildOperators, type Operators, propose } from '../../support/decide.ts';
+import { type BuiltPartner, freshKey } from '../../support/partner.ts';
+import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+let stack: Stack;
+let partner: BuiltPartner;
+let operators: Operators;
+beforeAll(async () => {
+  stack = await startStack({ own: true, worker: true, sandbox: true, env: { PAYOUT_RESEND_HOURS: '0' } });
+  const fees = [{ method: 'payout', fixed: '5000', basis_points: 0 }];
+  partner = await buildPayer(stack, { feeMode: 'ADDED', fees, limits: generous, available: '10000000' });
+  operators = await buildOperators(stack);
+}, 120_000);
+afterAll(() => expectChecksEmpty(stack));
+afterAll(() => stack?.stop());
+
+const headersOf = ({ token }: Pick<BuiltUser, 'token'>) => ({
+  cookie: `access_token=${token}`,
+  origin: new URL(stack.url).origin,
+});
+
+async function send(user: Pick<BuiltUser, 'token'>, path: string, body?: FormData | URLSearchParams) {
+  const init = body ? { method: 'POST', body } : {};
+  const answer = await fetch(`${stack.url}${path}`, { ...init, headers: headersOf(user), redirect: 'manual' });
+  return { status: answer.status, location: answer.headers.get('location'), page: await answer.text() };
+}
+
+/** Runs `work` while the database ends every connection that changes a row of the table to match `condition`. */
+async function losing<T>([table, condition]: [string, string], work: () => Promise<T>): Promise<T> {
+  await stack.owner().execute(
+    `create function lose_connection() returns trigger language plpgsql as
+       $$ begin raise exception 'terminating connection' using errcode = '57P01'; end $$;
+     create trigger lose_connection before update on ${table} for each row when (${condition})
+       execute function lose_connection()`,
+  );
+  try {
+    return await work();
+  } finally {
+    await stack.owner().execute('drop function lose_connection cascade');
+  }
+}
+
+it('An import whose outcome is unknown is answered with its own form, and sending it again creates no second batch', async () => {
+  const row = `first,20000,BRI,${magicAccount('200001')},Budi`;
+  const file = `external_ref,amount,bank_code,bank_account_number,beneficiary_name\n${row}\n`;
+  const body = () => {
+    const form = new FormData();
+    form.append('file', new File([file], 'payroll.csv', { type: 'text/csv' }));
+    form.append('external_ref', 'payroll-9');
+    return form;
+  };
+  const path = `/operations/partners/${partner.id}/import?key=${freshKey()}`;
+  const lost = await losing(['requests', 'new.answer_status is not null'], () => send(partner.admin, path, body()));
+  expect([lost.status, lost.page]).toEqual([503, expect.stringContaining('action="/operations/partners/')]);
+  const [, action = ''] = /action="([^"]*\/import\?key=[^"]*)"/.exec(lost.page) ?? [];
+  expect(action).toBe(path);
+  expect(await send(partner.admin, action, body())).toMatchObject({ status: 303 });
+  const { data } = (await partner.get('/payout-batches?external_ref=payroll-9')).body;
+  expect(data.total).toBe(1);
+});
+
+it('A decision page tells the reserved amount, and after an unknown outcome that the approved decision is being carried out', async () => {
+  const payoutId = await buildUnknownPayout(stack, partner);
+  const { id } = (await propose(stack, operators, { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' }))
+    .body.data;
+  const path = `/operations/decisions/${id}`;
+  const before = await send(operators.approver, path);
+  expect(before.page).toContain('The reservation of IDR 105,000 is released, including the fee.');
+  const lost = await losing(['decisions', "new.status = 'carried_out'"], () =>
+    send(operators.approver, `${path}/approve`, new URLSearchParams()),
+  );
+  expect([lost.status, lost.page]).toEqual([503, expect.not.stringContaining('The action failed')]);
+  const after = await send(operators.approver, path);
+  expect(after.page).not.toMatch(/somebody else|second person/);
+  expect(after.page).toContain('Approved, and not carried out yet');
+  expect((await send(operators.proposer, path)).page).toContain('Approved, and not carried out yet');
+  expect(await approve(stack, operators, id)).toMatchObject({ status: 200, body: { data: { status: 'carried_out' } } });
+});
