@@ -1,6 +1,6 @@
 import { buildPayer, buildUnknownPayout, generous, magicAccount } from '../../money-out/payouts/build-payouts.ts';
-import type { BuiltUser } from '../../support/build.ts';
-import { approve, buildOperators, type Operators, propose } from '../../support/decide.ts';
+import { type BuiltUser, buildSuperAdmin } from '../../support/build.ts';
+import { approve, buildOperators, type Operators, propose, secureSession } from '../../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -77,4 +77,32 @@ it('A decision page tells the reserved amount, and after an unknown outcome that
   expect(after.page).toContain('Approved, and not carried out yet');
   expect((await send(operators.proposer, path)).page).toContain('Approved, and not carried out yet');
   expect(await approve(stack, operators, id)).toMatchObject({ status: 200, body: { data: { status: 'carried_out' } } });
+});
+
+it('A switch page that was opened before another change changes nothing and shows the new state', async () => {
+  const { id } = await buildSuperAdmin(stack);
+  const second = { token: await secureSession(stack, id) };
+  const formOf = async (user: Pick<BuiltUser, 'token'>, reason: string) => {
+    const { page } = await send(user, '/operations/switch');
+    const form = new URLSearchParams({ reason });
+    for (const [, name = '', value = ''] of page.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)) {
+      form.set(name, value);
+    }
+    return form;
+  };
+  const submit = (user: Pick<BuiltUser, 'token'>, form: URLSearchParams) => send(user, '/operations/switch', form);
+  const stands = async () => (await stack.get('/v1/operations/payouts', { token: second.token })).body.data;
+  const [first, other] = [await formOf(operators.approver, 'incident 1'), await formOf(second, 'incident 2')];
+  expect(await submit(operators.approver, first)).toMatchObject({ status: 303 });
+  const late = await submit(second, other);
+  expect([late.status, late.page]).toEqual([400, expect.stringContaining('was changed meanwhile')]);
+  expect(await submit(operators.approver, first)).toMatchObject({ status: 303 });
+  expect(await stands()).toMatchObject({ enabled: false, reason: 'incident 1' });
+  const stale = await formOf(operators.approver, 'incident 1 is over');
+  await submit(second, await formOf(second, 'released early'));
+  await submit(second, await formOf(second, 'incident 3'));
+  expect(await submit(operators.approver, stale)).toMatchObject({ status: 400 });
+  expect(await stands()).toMatchObject({ enabled: false, reason: 'incident 3' });
+  await submit(second, await formOf(second, 'all is well'));
+  expect(await stands()).toMatchObject({ enabled: true });
 });

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Markup } from '../../../platform/http/card-page.ts';
 import { sentenceOf } from '../../../platform/http/errors.ts';
 import { readForm } from '../../../platform/http/forms.ts';
-import { errorStatuses } from '../../../shared/errors.ts';
+import { errorStatuses, refuse } from '../../../shared/errors.ts';
 import type { Console, Me } from './console.routes.ts';
 import { complain, type SwitchShown } from './layout.ts';
 import { instantOr, type Names, nameOf } from './spell.ts';
@@ -29,6 +29,7 @@ ${
   mayChange
     ? html`<form method="post" action="/operations/switch">
 <input type="hidden" name="enabled" value="${enabled ? 'false' : 'true'}">
+<input type="hidden" name="changed_at" value="${changed_at ?? ''}">
 <label for="reason">Why</label>
 <input id="reason" name="reason" minlength="3" maxlength="300" required autocomplete="off" aria-describedby="about-reason">
 <p class="quiet" id="about-reason">References, never personal data.</p>
@@ -54,11 +55,17 @@ export function switchPages(router: Router, { call, readMe, readNames, show, goT
   router.get('/switch', async (ctx) => showSwitch(ctx, await readMe(ctx), null));
   router.post('/switch', async (ctx) => {
     const me = await readMe(ctx);
-    const { enabled, reason } = await readForm(ctx);
+    const { enabled, reason, changed_at } = await readForm(ctx);
     await orShowWhy(
       ctx,
       async () => {
         const body = { enabled: enabled === 'true', reason };
+        const stands = await call<SwitchShown>(ctx, 'get', '/v1/operations/payouts');
+        const isDone = stands.enabled === body.enabled && stands.reason === reason;
+        // An old page must not release what somebody else has held since.
+        if (changed_at !== (stands.changed_at ?? '') && !isDone) {
+          refuse('REQUEST_INVALID', 'The switch was changed meanwhile: this is its state now');
+        }
         await call(ctx, 'put', '/v1/operations/payouts', { body });
         goTo(ctx, '/operations/switch');
       },
