@@ -165,12 +165,14 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
       readPart<PayoutFacts>(ctx, 'get', '/v1/payouts/:id', { params: { id } }),
       readPart<TimelineShown>(ctx, 'get', '/v1/payouts/:id/timeline', { params: { id } }),
     ]);
-    return html`${sectionOf(
-      'The payout now',
-      payout,
-      (facts) => html`${payoutFacts(facts)}<p><a href="/operations/payouts/${facts.id}">All details</a></p>
-${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p><strong>The money</strong>: ${moneyOf(facts, decision.outcome)}</p>`}`,
-    )}${timeline !== null && timeline !== unreadable && decision.status === 'pending' && (decision.kind === 'settle_payout' ? goesOnOf : nextOf)(timeline)}`;
+    const isPending = decision.status === 'pending';
+    const about = sectionOf('The payout now', payout, (facts) => {
+      const effect = isPending ? moneyOf(facts, decision) : null;
+      return html`${payoutFacts(facts)}<p><a href="/operations/payouts/${facts.id}">All details</a></p>
+${effect && html`<p><strong>The money</strong>: ${effect}</p>`}`;
+    });
+    if (timeline === null || timeline === unreadable || !isPending || decision.kind === 'book_transfer') return about;
+    return html`${about}${(decision.kind === 'settle_payout' ? goesOnOf : nextOf)(timeline)}`;
   }
 
   async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {

@@ -160,11 +160,15 @@ export const decisionsOf = ({ items }: Listed<DecisionShown>): Markup =>
 <br><span class="quiet">${instant(decision.created_at)}: ${decision.note}</span>`,
   );
 
-/** Describes the effect of an outcome on the money. */
-export const moneyOf = ({ fee, net_amount }: PayoutFacts, outcome: string | null): string =>
-  outcome === 'succeeded'
+/** Describes the effect of a decision about a payout on the money; null if its next step does. */
+export function moneyOf({ fee, net_amount }: PayoutFacts, { kind, outcome }: DecisionShown): string | null {
+  if (kind === 'book_transfer')
+    return `${money(net_amount)} is debited from the account that paid, as far as its balance goes; the rest is a loss.`;
+  if (kind !== 'settle_payout') return null;
+  return outcome === 'succeeded'
     ? `${money(net_amount)} is booked as paid out, and the fee of ${money(fee)} is charged.`
     : `The reservation of ${money(addMoney(net_amount, fee))} is released, including the fee.`;
+}
 
 /**
  * Renders the form that proposes a payout's outcome, or the booking of a payout that the provider paid although it

@@ -1,8 +1,16 @@
-import { buildPayer, buildUnknownPayout, generous, magicAccount } from '../../money-out/payouts/build-payouts.ts';
+import {
+  buildPayer,
+  buildUnknownPayout,
+  generous,
+  magicAccount,
+  pay,
+  payoutWhen,
+  settleAtProvider,
+} from '../../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, buildSuperAdmin } from '../../support/build.ts';
 import { approve, buildOperators, type Operators, propose, secureSession } from '../../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
-import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
 let stack: Stack;
 let partner: BuiltPartner;
@@ -77,6 +85,19 @@ it('A decision page tells the reserved amount, and after an unknown outcome that
   expect(after.page).toContain('Approved, and not carried out yet');
   expect((await send(operators.proposer, path)).page).toContain('Approved, and not carried out yet');
   expect(await approve(stack, operators, id)).toMatchObject({ status: 200, body: { data: { status: 'carried_out' } } });
+});
+
+it('The page of a decision to book a transfer tells what the money does', async () => {
+  const { id } = await pay(partner, { bank_account_number: magicAccount('999999') });
+  await payoutWhen(partner, id, 'failed');
+  await settleAtProvider(stack, id, 'SUCCEEDED');
+  const decisionId = await eventually(
+    async () => (await propose(stack, operators, { kind: 'book_transfer', payout_id: id })).body.data?.id,
+    (found) => found !== undefined,
+  );
+  const { page } = await send(operators.approver, `/operations/decisions/${decisionId}`);
+  expect(page).toContain('IDR 100,000 is debited from the account that paid, as far as its balance goes');
+  expect(page).not.toContain('no money moves');
 });
 
 it('A switch page that was opened before another change changes nothing and shows the new state', async () => {
