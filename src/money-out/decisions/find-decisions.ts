@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { findPage, type ListWindow } from '../../platform/database/find-page.ts';
 import type { Listed } from '../../platform/database/position.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -10,10 +10,13 @@ export async function getDecision(em: EntityManager, id: string): Promise<Decisi
   return (await em.findOne(Decision, { id })) ?? refuse('NOT_FOUND', 'the decision was not found', { field: 'id' });
 }
 
-/** Operators' decisions, newest first by default. */
+/** Operators' decisions, newest first by default; of a payout also the one that releases it. */
 export function findDecisions(
   em: EntityManager,
-  filters: {
+  {
+    payout_id,
+    ...filters
+  }: {
     status?: DecisionStatus | undefined;
     kind?: DecisionKind | undefined;
     payout_id?: string | undefined;
@@ -22,5 +25,7 @@ export function findDecisions(
   window: ListWindow,
 ): Promise<Listed & { items: Decision[] }> {
   const where = Object.fromEntries(Object.entries(filters).filter(([, asked]) => asked !== undefined));
-  return findPage(em, Decision, where, window, { within: {} });
+  const about: FilterQuery<Decision>[] =
+    payout_id === undefined ? [] : [{ $or: [{ payout_id }, { withdrawal_id: payout_id }] }];
+  return findPage(em, Decision, { $and: [where, ...about] }, window, { within: {} });
 }

@@ -1,3 +1,4 @@
+import { give } from '../../giving/donations/build-donations.ts';
 import {
   buildPayer,
   buildUnknownPayout,
@@ -7,7 +8,9 @@ import {
   payoutWhen,
   settleAtProvider,
 } from '../../money-out/payouts/build-payouts.ts';
+import { addBankAccount, ask, buildOwner } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, buildSuperAdmin } from '../../support/build.ts';
+import { buildActiveCause } from '../../support/build-targets.ts';
 import { approve, buildOperators, type Operators, propose, secureSession } from '../../support/decide.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -98,6 +101,21 @@ it('The page of a decision to book a transfer tells what the money does', async 
   const { page } = await send(operators.approver, `/operations/decisions/${decisionId}`);
   expect(page).toContain('IDR 100,000 is debited from the account that paid, as far as its balance goes');
   expect(page).not.toContain('no money moves');
+});
+
+it('The page of a disbursement leads to its decision, which names approvers once there are any', async () => {
+  const owner = await buildOwner(stack);
+  const { id: cause_id } = await buildActiveCause(stack, owner);
+  await give(stack, await buildOwner(stack), 100_000, cause_id);
+  const bank_account_id = await addBankAccount(stack, owner);
+  const asked = { bank_account_id, amount: '100000', cause_id, purpose_note: 'Two pumps and their pipes' };
+  const { id } = (await ask(stack, owner, asked)).body.data;
+  const { page } = await send(operators.approver, `/operations/payouts/${id}`);
+  const [path = ''] = /\/operations\/decisions\/[0-9a-f-]{36}/.exec(page) ?? [];
+  expect(path).not.toBe('');
+  expect((await send(operators.approver, path)).page).not.toContain('Approved by');
+  expect(await send(operators.approver, `${path}/approve`, new URLSearchParams())).toMatchObject({ status: 303 });
+  expect((await send(operators.approver, path)).page).toMatch(/Approved by[\s\S]*a second person must also approve/);
 });
 
 it('A switch page that was opened before another change changes nothing and shows the new state', async () => {

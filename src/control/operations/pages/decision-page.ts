@@ -67,6 +67,7 @@ export function decisionPage(
   }: { names: Names; userId: string; mayApprove: boolean; complaint: string | null; about: Markup | string },
 ): Markup {
   const { status, note, reason, evidence, proposed_by, approved_by, rejected_by, created_at, ended_at } = decision;
+  const approvals = [approved_by ?? []].flat();
   return html`${complain(complaint)}
 <p>${saysWhat(decision)}</p>
 <dl>
@@ -74,11 +75,8 @@ export function decisionPage(
 <dt>Note</dt><dd>${note}</dd>
 <dt>Proposed by</dt><dd>${nameOf(names, proposed_by)}, ${instant(created_at)}</dd>
 ${
-  approved_by &&
-  html`<dt>Approved by</dt><dd>${[approved_by]
-    .flat()
-    .map((person) => nameOf(names, person))
-    .join(', ')}</dd>`
+  approvals.length > 0 &&
+  html`<dt>Approved by</dt><dd>${approvals.map((person) => nameOf(names, person)).join(', ')}</dd>`
 }
 ${rejected_by && html`<dt>Rejected by</dt><dd>${nameOf(names, rejected_by)}</dd>`}
 ${ended_at && html`<dt>Ended</dt><dd>${instant(ended_at)}</dd>`}
