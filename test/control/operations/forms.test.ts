@@ -118,6 +118,12 @@ it('The page of a disbursement leads to its decision, which names approvers once
   expect((await send(operators.approver, path)).page).toMatch(/Approved by[\s\S]*a second person must also approve/);
 });
 
+it('The page of a cancelled payment says that it was cancelled', async () => {
+  const { id } = (await partner.post('/payments', { method: 'qris', amount: '20000' })).body.data;
+  expect(await partner.post(`/payments/${id}/cancel`, {}, null)).toMatchObject({ status: 200 });
+  expect((await send(operators.proposer, `/operations/payments/${id}`)).page).toMatch(/<dt>Cancelled<\/dt><dd>2.* WIB/);
+});
+
 it('A switch page that was opened before another change changes nothing and shows the new state', async () => {
   const { id } = await buildSuperAdmin(stack);
   const second = { token: await secureSession(stack, id) };

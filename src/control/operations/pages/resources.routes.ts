@@ -45,6 +45,7 @@ interface PaymentFacts extends OfPartner {
   provider_payment_request_id: string | null;
   instrument_id: string | null;
   expires_at: string | null;
+  cancelled_at: string | null;
   created_at: string;
   finalized_at: string | null;
   available_at: string | null;
@@ -239,6 +240,7 @@ ${row('Instrument', payment.instrument_id)}
 ${row('Provider’s id', payment.provider_payment_request_id ?? (payment.instrument_id ? null : 'none yet'))}
 <dt>Requested</dt><dd>${instant(payment.created_at)}</dd>
 ${row('Expires', payment.expires_at && instant(payment.expires_at))}
+${row('Cancelled', payment.cancelled_at && instant(payment.cancelled_at))}
 <dt>Finalized</dt><dd>${instantOr(payment.finalized_at, 'not yet')}</dd>
 <dt>Available</dt><dd>${instantOr(payment.available_at, 'not yet')}</dd>
 <dt>Id</dt><dd><code>${payment.id}</code></dd>
