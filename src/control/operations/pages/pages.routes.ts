@@ -192,8 +192,8 @@ ${decision.kind === 'settle_payout' && decision.status === 'pending' && html`<p>
     const names = await readNames(ctx, [to ? to.user_id : null]);
     const owner = to && (to.owner ?? (to.user_id && nameOf(names, to.user_id)));
     return html`${sectionOf('The payment now', payment, paymentFacts)}
-<p><a href="${searchFor(reference)}">All details</a></p>
-<p><strong>The money</strong>: ${money(amount)} ${to ? `goes from suspense to an account of ${owner} (${words(to.kind)})` : 'leaves suspense: the provider has refunded it'}.</p>`;
+<p><a href="${payment === null ? searchFor(reference) : `/operations/payments/${reference}`}">All details</a></p>
+${decision.status === 'pending' && html`<p><strong>The money</strong>: ${money(amount)} ${to ? `goes from suspense to an account of ${owner} (${words(to.kind)})` : 'leaves suspense: the provider has refunded it'}.</p>`}`;
   }
 
   async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {
