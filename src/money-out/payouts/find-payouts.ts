@@ -50,17 +50,28 @@ export interface OwnedPayout {
   payment_id: string | null;
 }
 
+/** The rows that name a payout's payment or user; of a user the newest thousand. */
+const idsBy = {
+  payment_id: 'select id from payment_refunds where payment_id = ?',
+  user_id: 'select id from withdrawals where user_id = ? order by created_at desc, id desc limit 1000',
+} as const;
+
 /** Payouts of every kind and owner, newest first. */
 export function findAllPayouts(
   em: EntityManager,
-  { payment_id, ...filter }: PayoutFilter & { payment_id?: string | undefined },
+  { payment_id, user_id, ...filter }: PayoutFilter & { [Name in keyof typeof idsBy]?: string | undefined },
   window: ListWindow,
 ): Promise<Listed & { items: OwnedPayout[] }> {
   return readFresh(em, async (reader) => {
-    const refunds = 'select id from payment_refunds where payment_id = ?';
-    const ids = payment_id === undefined ? null : await reader.execute<{ id: string }[]>(refunds, [payment_id]);
     const where: FilterQuery<Payout>[] = [whereOf(filter)];
-    if (ids) where.push({ id: { $in: ids.map(({ id }) => id) } });
+    for (const [sql, value] of [
+      [idsBy.payment_id, payment_id],
+      [idsBy.user_id, user_id],
+    ] as const) {
+      if (value === undefined) continue;
+      const ids = await reader.execute<{ id: string }[]>(sql, [value]);
+      where.push({ id: { $in: ids.map(({ id }) => id) } });
+    }
     const { items, ...listed } = await readPage(reader, Payout, { $and: where }, window, { within: {} });
     return { items: await withOwners(reader, items), ...listed };
   });

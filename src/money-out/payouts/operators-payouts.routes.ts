@@ -97,6 +97,7 @@ routes.get(
       external_ref: externalRef().optional().meta({ description: "The partner's own reference." }),
       kind: z.enum(payoutKinds).optional(),
       payment_id: uuid().optional().meta({ description: 'Refunds of this payment.' }),
+      user_id: uuid().optional().meta({ description: 'Withdrawals and disbursements that this user requested.' }),
       bank_code: text(64)
         .optional()
         .meta({ examples: ['BCA'] }),

@@ -9,8 +9,10 @@ import {
   complainAboutTls,
   databases,
   databaseUrl,
+  endpointUrl,
   environment,
   flag,
+  hasNoPassword,
   keysDatabases,
   list,
   logLevel,
@@ -52,7 +54,9 @@ export const schema = z
     ALLOWED_ORIGINS: list
       .pipe(
         z.array(
-          z.string().regex(/^(null|[a-z][\w+.-]*:\/\/.+)$/i, 'is a list of origins, such as https://app.example.org'),
+          z
+            .string()
+            .regex(/^(null|[a-z][\w+.-]*:\/\/[^/?#@]+\/?)$/i, 'is a list of origins, such as https://app.example.org'),
         ),
       )
       .default([]),
@@ -100,7 +104,10 @@ export const schema = z
     AUTH_ISSUER: z.string().min(1).default('amanah'),
     AUTH_AUDIENCE: z.string().min(1).default('amanah'),
     AUTH_TOKEN_TTL_SECONDS: z.coerce.number().int().min(60).max(86_400).default(3600),
-    AUTH_EXTERNAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
+    AUTH_EXTERNAL_JWKS_URL: z
+      .url({ protocol: /^https?$/ })
+      .refine(...hasNoPassword)
+      .optional(),
     AUTH_EXTERNAL_ISSUER: z.string().min(1).optional(),
     AUTH_EXTERNAL_AUDIENCE: z.string().min(1).optional(),
     /** Newest first. */
@@ -127,9 +134,13 @@ export const schema = z
     STORED_BYTES_PER_USER: z.coerce.number().int().min(0).default(10_737_418_240),
     WORKFLOW_BUNDLE: z.string().min(1).optional(),
     FAILPOINTS: z.string().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
+    OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+    // The only protocol that we speak: another one would be ignored.
+    OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json']).optional(),
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/json']).optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpointUrl.optional(),
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpointUrl.optional(),
     OTEL_EXPORTER_OTLP_TRACES_HEADERS: z.string().optional(),
     OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
     OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),

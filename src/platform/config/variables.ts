@@ -22,10 +22,13 @@ export const namedKeys = z
   .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'key ids must differ');
 
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
+/** Rejects a user or password in an address: S3 clients ignore it, `fetch` throws, and links would show it. */
+export const hasNoPassword = [(text: string) => !/^\w+:\/\/[^/?#]*@/.test(text), 'must not have a user'] as const;
 /** An http or https address. A query or a fragment would be dropped, so both are rejected. */
-export const webUrl = z
+export const endpointUrl = z
   .url({ protocol: /^https?$/ })
   .refine((text) => !/[?#]/.test(text), 'must not have a query or a fragment');
+export const webUrl = endpointUrl.refine(...hasNoPassword);
 export const environment = z.enum(['production', 'development', 'test']).default('production');
 export const port = z.coerce.number().int().min(0).max(65_535);
 export const money = z.string().refine((text) => isMoney(text) && !text.startsWith('-'), 'is an amount of IDR');
@@ -72,7 +75,10 @@ export function complainAboutStorage(
 
 /** Temporal's address, TLS and credentials; see `connection-options.ts`. */
 export const temporalServer = {
-  TEMPORAL_ADDRESS: z.string().regex(/^(\[[\da-f:.]+\]|[\w.-]+):\d{1,5}$/i, 'is host:port'),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^(\[[\da-f:.]+\]|[\w.-]+):\d{1,5}$/i, 'is host:port')
+    .refine((text) => Number(text.split(':').at(-1)) <= 65_535, 'is host:port, up to 65535'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_TASK_QUEUE: z.string().min(1).default('payments'),
   TEMPORAL_TLS: flag.optional(),

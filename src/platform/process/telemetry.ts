@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Config } from '../config/config.ts';
 
-/** Traces of one process: on when an endpoint is set and `OTEL_SDK_DISABLED` is not true. */
+/** Traces of one process: on when an endpoint is set and no variable turns them off. */
 export interface Telemetry {
   /** Whether spans are exported. */
   on: boolean;
@@ -44,7 +44,8 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
 export function startTelemetry(config: Config, process: string): Telemetry {
   const { OTEL_SERVICE_NAME: name } = config;
   const url = endpointOf(config);
-  if (url === undefined || config.OTEL_SDK_DISABLED) return { on: false, close: async () => undefined };
+  const isOff = config.OTEL_SDK_DISABLED || config.OTEL_TRACES_EXPORTER === 'none';
+  if (url === undefined || isOff) return { on: false, close: async () => undefined };
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({

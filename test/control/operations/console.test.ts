@@ -1,9 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { openProfile } from '../../../src/people/members/profile.ts';
+import { User } from '../../../src/people/members/user.entity.ts';
 import { buildSecondKey, itemsOf, makeBatch } from '../../money-out/payout-batches/build-batches.ts';
 import { buildPayer, buildUnknownPayout, readPayout } from '../../money-out/payouts/build-payouts.ts';
 import { refund, toBank } from '../../money-out/refunds/build-refunds.ts';
+import { buildOwner, withdraw } from '../../money-out/withdrawals/build-withdrawals.ts';
 import { describeInBrowser, hasBrowser, startBrowser } from '../../support/browser.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildOperators, type Operators } from '../../support/decide.ts';
@@ -17,7 +20,11 @@ let partner: BuiltPartner;
 let operators: Operators;
 let payout: { id: string; reference: string };
 beforeAll(async () => {
-  const env = { PAYOUT_RESEND_HOURS: '0', TEMPORAL_UI_URL: 'http://temporal.example/below/' };
+  const env = {
+    BANK_ACCOUNT_WAIT_HOURS: '0',
+    PAYOUT_RESEND_HOURS: '0',
+    TEMPORAL_UI_URL: 'http://temporal.example/below/',
+  };
   stack = await startStack({ own: true, worker: true, sandbox: true, env });
   if (hasBrowser) browser = await startBrowser();
   partner = await buildPayer(stack, { available: '100000000', webhook: { url: 'http://127.0.0.1:9/hook' } });
@@ -75,6 +82,7 @@ describeInBrowser('The console', () => {
     const shown = await main(second);
     for (const fact of [
       payout.id,
+      payout.reference,
       '0004',
       'B*** S******',
       'IDR 100,000',
@@ -146,6 +154,24 @@ describeInBrowser('The console', () => {
     await keepPicture(page, 'batch');
   }, 60_000);
 
+  it('The console finds a user’s withdrawals by the e-mail address', async () => {
+    const owner = await buildOwner(stack);
+    const { id, reference } = await stack
+      .get(`/v1/payouts/${(await withdraw(stack, owner)).id}`, { token: operators.proposer.token })
+      .then(({ body }) => body.data);
+    await withdraw(stack, await buildOwner(stack));
+    const { email } = await openProfile(stack.deps.sealer, await stack.em().findOneOrFail(User, owner.id));
+    const page = await visit(operators.proposer);
+    await page.getByLabel('Search').fill(email);
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'Withdrawals' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByRole('link', { name: reference }).click();
+    expect(new URL(page.url()).pathname).toBe(`/operations/payouts/${id}`);
+    await page.getByRole('link', { name: owner.id }).click();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+  }, 60_000);
+
   it('An unknown address of the console shows a page that links back to the others', async () => {
     const page = await visit(operators.proposer, { path: '/nothing' });
     expect(await heading(page)).toBe('This page is not available');
@@ -182,7 +208,14 @@ describeInBrowser('The console', () => {
       30_000,
     );
     await refund(partner, id, { ...toBank(), amount: '20000' });
-    const first = await visit(operators.proposer, { path: '/receipts?status=suspended' });
+    const first = await visit(operators.proposer);
+    await first
+      .getByRole('listitem')
+      .filter({ hasText: id })
+      .getByRole('link', { name: 'Propose a settlement' })
+      .click();
+    expect(await first.getByRole('textbox', { name: 'Account' }).inputValue()).toBe(partner.account.available);
+    await first.goto(`${stack.url}/operations/receipts?status=suspended`);
     await first.getByRole('link', { name: id }).click();
     await first.getByRole('link', { name: 'IDR 250000.0000, paid' }).click();
     expect(await main(first)).toMatch(
@@ -195,6 +228,14 @@ describeInBrowser('The console', () => {
     expect(await heading(first)).toBe('Decision pending');
     expect(await main(first)).toContain(partner.account.available);
     const second = await visit(operators.approver, { path: new URL(first.url()).pathname.replace('/operations', '') });
+    const shown = await main(second);
+    for (const fact of [
+      'IDR 250,000',
+      'virtual account, BCA',
+      'The money: IDR 100,000 goes from suspense to an account of',
+    ])
+      expect(shown).toContain(fact);
+    expect(shown).toMatch(/to an account of [^(]*\(partner available\)/);
     await second.getByRole('button', { name: 'Approve and carry out' }).click();
     expect(await heading(second)).toBe('Decision carried out');
     await first.goto(`${stack.url}/operations/payments/${id}`);
@@ -252,6 +293,7 @@ describeInBrowser('The console', () => {
         partnerPath,
         `${partnerPath}/deliveries`,
         `/payouts/${payout.id}`,
+        `/search?q=${'0'.repeat(200)}`,
       ]) {
         const answer = await page.goto(`${stack.url}/operations${path}`);
         expect([path, answer?.status()]).toEqual([path, 200]);

@@ -68,6 +68,17 @@ describe('Values that would be ignored', () => {
     expect(complaintOf({ [name]: 'https://a.example.org' })).toBe('');
   });
 
+  it.each([
+    'PUBLIC_URL',
+    'S3_ENDPOINT',
+    'S3_PUBLIC_ENDPOINT',
+    'XENDIT_URL',
+    'TEMPORAL_UI_URL',
+    'AUTH_EXTERNAL_JWKS_URL',
+  ])('The configuration rejects a password in %s, which calls would ignore or fail on', (name) =>
+    expect(complaintOf({ [name]: 'https://user:secret@a.example.org' })).toContain(`${name} is malformed`),
+  );
+
   it('The configuration rejects a path in PUBLIC_URL, which links would not have', () => {
     expect(complaintOf({ PUBLIC_URL: 'https://a.example.org/amanah' })).toContain('PUBLIC_URL is malformed');
     expect(complaintOf({ PUBLIC_URL: 'https://a.example.org/' })).toBe('');
@@ -89,8 +100,14 @@ describe('Values that would be ignored', () => {
   it.each([
     ['TEMPORAL_ADDRESS', 'http://temporal:7233'],
     ['TEMPORAL_ADDRESS', 'temporal'],
+    ['TEMPORAL_ADDRESS', 'temporal:99999'],
     ['ALLOWED_ORIGINS', 'app.example.org'],
     ['ALLOWED_ORIGINS', '*'],
+    ['ALLOWED_ORIGINS', 'https://app.example.org/path'],
+    ['ALLOWED_ORIGINS', 'https://user:password@app.example.org'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http/protobuf'],
+    ['OTEL_TRACES_EXPORTER', 'zipkin'],
   ])('The configuration rejects %s=%s', (name, value) => {
     expect(complaintOf({ [name]: value })).toContain(`${name} is malformed`);
   });

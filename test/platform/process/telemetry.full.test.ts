@@ -108,6 +108,7 @@ describe('A trace', () => {
       'url.path': '/v1/payments/gateway',
       'http.route': '/v1/payments/gateway',
       'server.address': '127.0.0.1',
+      'server.port': Number(new URL(stack.url).port),
       'http.response.status_code': 201,
     });
     expect(find('POST /payment_requests')).toMatchObject({
@@ -124,6 +125,13 @@ describe('A trace', () => {
     });
     await expectChecksEmpty(stack);
     if (process.env.PRINT_TRACE) process.stderr.write(`${drawTrace(mine())}\n`);
+  });
+
+  it('A trace names a method that OpenTelemetry does not know _OTHER', async () => {
+    await fetch(`${stack.url}/v1/payments/channels`, { method: 'PROPFIND' });
+    const isOther = (span: Span) => attributesOf(span)['http.request.method'] === '_OTHER';
+    const names = async () => spans.filter(isOther).map(({ name }) => name);
+    expect(await eventually(names, (found) => found.length > 0)).toEqual(['HTTP']);
   });
 });
 

@@ -51,6 +51,12 @@ describe('The variables of OpenTelemetry', () => {
     expect(requests).toMatchObject([{ path: '/traces/only', headers: { 'x-token': 'of-traces', 'x-other': '1' } }]);
   });
 
+  it('OTEL_TRACES_EXPORTER=none turns tracing off', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+    expect(await traceOnce({ ...env, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
+    expect(await traceOnce({ ...env, OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
+  });
+
   it('An endpoint for traces alone turns tracing on', async () => {
     expect(await traceOnce({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${address}/v1/traces` })).toBe(true);
   });

@@ -22,7 +22,7 @@ form.filters > div { flex: 1 1 10rem; max-width: 16rem; }
 form.filters button { margin-top: 0.75rem; }
 select { font: inherit; width: 100%; height: 2.5rem; padding: 0.4375rem 0.5rem; color: inherit; background: var(--paper);
   border: 1px solid var(--quiet); border-radius: 4px; }
-td.id, code { overflow-wrap: anywhere; }
+p, td.id, code { overflow-wrap: anywhere; }
 td[data-head=Amount] { white-space: nowrap; }
 @media (max-width: 44rem) {
   table.list thead { position: absolute; left: -999rem; }

@@ -68,6 +68,7 @@ const period: Filter[] = [
   { name: 'from', label: 'From', type: 'date' },
   { name: 'to', label: 'To', type: 'date' },
 ];
+const ofPartner: Filter[] = [{ name: 'partner_id', label: 'Partner' }, ...period];
 const partnerColumn = linked(plain('partner_name', 'Partner'), '/partners', 'partner_id');
 const idColumn = plain('id', 'Id');
 
@@ -144,8 +145,8 @@ export const listsShown: ListOf[] = [
       { name: 'bank_code', label: 'Bank' },
       { name: 'reference', label: 'Reference' },
       { name: 'external_ref', label: 'External reference' },
-      { name: 'partner_id', label: 'Partner' },
-      ...period,
+      { name: 'user_id', label: 'User' },
+      ...ofPartner,
     ],
     columns: [
       linked(plain('reference', 'Reference'), '/payouts'),
@@ -167,8 +168,7 @@ export const listsShown: ListOf[] = [
     filters: [
       { name: 'status', label: 'Status', options: payoutBatchLaw.statuses },
       { name: 'external_ref', label: 'External reference' },
-      { name: 'partner_id', label: 'Partner' },
-      ...period,
+      ...ofPartner,
     ],
     columns: [
       linked(idColumn, '/batches'),
@@ -189,8 +189,7 @@ export const listsShown: ListOf[] = [
       { name: 'status', label: 'Status', options: partnerPaymentStatuses },
       { name: 'reference', label: 'Reference' },
       { name: 'external_ref', label: 'External reference' },
-      { name: 'partner_id', label: 'Partner' },
-      ...period,
+      ...ofPartner,
     ],
     columns: [
       linked(plain('reference', 'Reference'), '/payments'),

@@ -63,6 +63,7 @@ const caseWords: Record<string, string> = {
   unread_callbacks: 'Callbacks that could not be read',
   open_reconciliations: 'Differences with the provider',
   pending_decisions: 'Decisions waiting for a second person',
+  new_approvers: 'New approvers',
 };
 const wordsOf = (what: string): string => caseWords[what] ?? what.replaceAll('_', ' ');
 

@@ -10,6 +10,8 @@ import type { RouteGroup } from '../../../platform/http/route-group.ts';
 import type { Origins } from '../../../platform/http/security.ts';
 import type { Doors } from '../../../platform/http/serve-route.ts';
 import { type DomainError, errorStatuses, refuse } from '../../../shared/errors.ts';
+import { isUuid } from '../../../shared/uuid.ts';
+import { findAccountShown, findReceiptAccount } from '../find-receipt-account.ts';
 import { batchPages } from './batch.routes.ts';
 import { createConsole, type PagePorts } from './console.routes.ts';
 import { type DecisionShown, decisionPage, peopleOf } from './decision-page.ts';
@@ -34,7 +36,8 @@ import {
   type TimelineShown,
 } from './payout-page.ts';
 import { type Filled, proposePage, proposeTitles } from './propose-page.ts';
-import { resourcePages } from './resources.routes.ts';
+import { type PaymentFacts, paymentFacts, resourcePages } from './resources.routes.ts';
+import { money, nameOf, searchFor, words } from './spell.ts';
 import { switchPages } from './switch.routes.ts';
 
 /** Renders the login form. */
@@ -137,6 +140,11 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
     const me = await readMe(ctx);
     const filled = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const kind = kindOf(filled);
+    const mayPropose = me.permissions.includes('propose-decision');
+    // Nobody has to find and type the account of a receipt's owner.
+    if (mayPropose && kind === 'settle_receipt' && isUuid(filled.receipt_id ?? '')) {
+      filled.account_id ||= (await findReceiptAccount(deps.orm.em.fork(), filled.receipt_id ?? '')) ?? '';
+    }
     await show(ctx, proposeTitles[kind], proposePage(kind, filled, null), me);
   });
   router.post('/propose', async (ctx) => {
@@ -159,6 +167,7 @@ export function operationsPages<Ports extends PagePorts>({ routeGroups, deps, do
 
   /** Renders the payout of a decision as it is now, and the effect on the money. */
   async function readAbout(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
+    if (decision.kind === 'settle_receipt') return readAboutReceipt(ctx, decision);
     const id = decision.payout_id ?? decision.withdrawal_id;
     if (id === null) return '';
     const [payout, timeline] = await Promise.all([
@@ -173,6 +182,22 @@ ${effect && html`<p><strong>The money</strong>: ${effect}</p>`}`;
     });
     if (timeline === null || timeline === unreadable || !isPending || decision.kind === 'book_transfer') return about;
     return html`${about}${(decision.kind === 'settle_payout' ? goesOnOf : nextOf)(timeline)}`;
+  }
+
+  /** Renders what suspended money was paid for, and where the decision sends it. */
+  async function readAboutReceipt(ctx: Context, decision: DecisionShown): Promise<Markup | string> {
+    const { amount = '0', reference = '' } = decision.evidence.books as { amount?: string; reference?: string };
+    const payment = isUuid(reference)
+      ? await readPart<PaymentFacts>(ctx, 'get', '/v1/partner-payments/:id', { params: { id: reference } }).catch(
+          (error: unknown) => (asDomainError(error).code === 'NOT_FOUND' ? null : Promise.reject(error)),
+        )
+      : null;
+    const to = decision.account_id && (await findAccountShown(deps.orm.em.fork(), decision.account_id));
+    const names = await readNames(ctx, [to ? to.user_id : null]);
+    const owner = to && (to.owner ?? (to.user_id && nameOf(names, to.user_id)));
+    return html`${sectionOf('The payment now', payment, paymentFacts)}
+<p><a href="${payment === null ? searchFor(reference) : `/operations/payments/${reference}`}">All details</a></p>
+${decision.status === 'pending' && html`<p><strong>The money</strong>: ${money(amount)} ${to ? `goes from suspense to an account of ${owner} (${words(to.kind)})` : 'leaves suspense: the provider has refunded it'}.</p>`}`;
   }
 
   async function showDecision(ctx: Context, id: string, refusal: DomainError | null = null): Promise<void> {

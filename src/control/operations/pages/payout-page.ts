@@ -80,6 +80,7 @@ export const partnerLink = ({ partner_id: id, partner_name: name }: OfPartner): 
 
 /** Status, owner, bank and amounts: proposer and approver see the same facts. */
 export const payoutFacts = (payout: PayoutFacts): Markup => html`<dl>
+${row('Reference', payout.reference)}
 ${row('Status', html`<strong>${words(payout.status)}</strong>${payout.failure_code && `, ${payout.failure_code}`}`)}
 ${row('What', payout.cause_id ? 'disbursement' : words(payout.kind))}
 ${row('Amount', `${money(payout.amount)}; fee ${money(payout.fee)}; ${money(payout.net_amount)} goes to the bank`)}
@@ -87,7 +88,7 @@ ${row('To', payout.bank_code ? `${payout.bank_code} ${payout.bank_account_number
 ${row('External reference', payout.external_ref)}
 ${row('Partner', partnerLink(payout))}
 ${row('Batch', payout.batch_id && html`<a href="/operations/batches/${payout.batch_id}">${payout.batch_id}</a>`)}
-${row('User', payout.user_id)}
+${row('User', payout.user_id && html`<a href="/operations/payouts?user_id=${payout.user_id}">${payout.user_id}</a>`)}
 ${row('Organization', payout.organization_id)}
 ${row('Cause', payout.cause_id)}
 ${row('Payment', payout.payment_id && html`<a href="/operations/payments/${payout.payment_id}">${payout.payment_id}</a>`)}

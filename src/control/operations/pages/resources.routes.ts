@@ -31,7 +31,7 @@ import {
 } from './payout-page.ts';
 import { instant, instantOr, money, words } from './spell.ts';
 
-interface PaymentFacts extends OfPartner {
+export interface PaymentFacts extends OfPartner {
   id: string;
   reference: string;
   external_ref: string | null;
@@ -71,10 +71,7 @@ interface FoundShown {
 }
 
 /** Serves the pages of one payout, one payment and one partner, and of a search. */
-export function resourcePages(
-  router: Router,
-  { deps, call, readPart, readMe, show, goTo, workflowLink }: Console,
-): void {
+export function resourcePages(router: Router, { call, readPart, readMe, show, goTo, workflowLink }: Console): void {
   const listOf = <Item>(ctx: Context, path: string, query: Record<string, string>, params = {}) =>
     readPart<{ items: Item[]; total: number }>(ctx, 'get', path, { params, query: { limit: '50', ...query } });
   const webhooksOf = (ctx: Context, partnerId: string | null, resourceId: string) =>
@@ -86,15 +83,6 @@ export function resourcePages(
           { resource_id: resourceId },
           { id: partnerId },
         );
-  /**
-   * Finds the account to which a partner's money can be credited. Reads the table, because a proposer may lack the
-   * permission to read partners.
-   */
-  async function accountOf({ partner_id: id }: OfPartner): Promise<string> {
-    const sql = 'select available_account_id as account from partners where id = ?';
-    const [partner] = await deps.orm.em.fork().execute<{ account: string }[]>(sql, [id]);
-    return partner?.account ?? '';
-  }
   /** Decisions about money in suspense. */
   async function decisionsAbout(
     ctx: Context,
@@ -142,14 +130,14 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
       webhooksOf(ctx, payment.partner_id, payment.id),
     ]);
     const decisions = await decisionsAbout(ctx, receipts);
-    const account = me.permissions.includes('propose-decision') ? await accountOf(payment) : null;
+    const mayPropose = me.permissions.includes('propose-decision');
     const content = html`${paymentFacts(payment)}
 ${workflowLink(
   payment.instrument_id ? workflowIds.partnerInstrument(payment.instrument_id) : workflowIds.partnerPayment(payment.id),
 )}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${sectionOf('Refunds', refunds, refundsOf)}
-${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, account))}
+${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, mayPropose))}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
 ${sectionOf('Events and journals', events, eventsOf)}`;
@@ -205,7 +193,8 @@ ${shown.total > 0 && html`<p><a href="/operations/partners/${partner.id}/deliver
         : html`<ul class="cards">${items.map((found) => {
             const to = pageOf(found.type, found.id);
             return html`<li>${to ? html`<a href="${to}">${found.text}</a>` : found.text}
-<br><span class="quiet">${words(found.type)} ${found.id}, ${instant(found.at)}</span></li>`;
+<br><span class="quiet">${words(found.type)} ${found.id}, ${instant(found.at)}</span>
+${found.type === 'user' && html`<br><a href="/operations/payouts?user_id=${found.id}">Withdrawals</a>`}</li>`;
           })}</ul>`;
     await show(ctx, 'Found', content, me);
   });
@@ -220,17 +209,18 @@ const refundsOf = ({ items }: Listed<PayoutFacts>): Markup =>
 <br><span class="quiet">${instant(created_at)}</span>`,
   );
 
-/** Renders suspended money; `account`, unless null, fills in the form that proposes where the money goes. */
-const receiptsOf = ({ items }: Listed<ReceiptShown>, account: string | null): Markup =>
+/** Offers to propose where suspended money goes, to those who may. */
+const receiptsOf = ({ items }: Listed<ReceiptShown>, mayPropose: boolean): Markup =>
   cards(
     'None.',
     items,
     (receipt) => html`${money(receipt.amount)}: ${words(receipt.status)}
 <br><span class="quiet">${instant(receipt.received_at)}: ${words(receipt.reason ?? '')}</span>
-${account !== null && receipt.status === 'suspended' && proposeLink('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id, account_id: account })}`,
+${mayPropose && receipt.status === 'suspended' && proposeLink('Propose a settlement', { kind: 'settle_receipt', receipt_id: receipt.id })}`,
   );
 
-const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
+/** Status, partner and amounts: whoever approves a decision about the payment sees the same facts. */
+export const paymentFacts = (payment: PaymentFacts): Markup => html`<dl>
 <dt>Status</dt><dd><strong>${words(payment.status)}</strong>${payment.failure_code && `, ${payment.failure_code}`}</dd>
 <dt>Amount</dt><dd>${money(payment.amount)}; fee ${money(payment.fee)}; net ${money(payment.net_amount)}; refunded ${money(payment.refunded_amount)}</dd>
 <dt>By</dt><dd>${words(payment.method)}, ${payment.channel}</dd>
