@@ -135,9 +135,8 @@ export const schema = z
     WORKFLOW_BUNDLE: z.string().min(1).optional(),
     FAILPOINTS: z.string().optional(),
     OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
-    // The only protocol that we speak: another one would be ignored.
-    OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json']).optional(),
-    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/json']).optional(),
+    OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/protobuf', 'http/json']).optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: endpointUrl.optional(),
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpointUrl.optional(),

@@ -1,7 +1,8 @@
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { parseKeyPairsIntoRecord, W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
@@ -29,6 +30,11 @@ function endpointOf(config: Config): string | undefined {
   return ofTraces ?? (ofAll && `${ofAll.replace(/\/$/, '')}/v1/traces`);
 }
 
+function exporterOf(config: Config): typeof JsonExporter | typeof ProtobufExporter {
+  const protocol = config.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? config.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return protocol === 'http/json' ? JsonExporter : ProtobufExporter;
+}
+
 function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Config): Sampler {
   const [, isByParent, kind] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
   const root =
@@ -46,6 +52,7 @@ export function startTelemetry(config: Config, process: string): Telemetry {
   const url = endpointOf(config);
   const isOff = config.OTEL_SDK_DISABLED || config.OTEL_TRACES_EXPORTER === 'none';
   if (url === undefined || isOff) return { on: false, close: async () => undefined };
+  const Exporter = exporterOf(config);
   const provider = new TracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({
@@ -57,7 +64,7 @@ export function startTelemetry(config: Config, process: string): Telemetry {
     sampler: samplerOf(config),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: new OTLPTraceExporter({
+        exporter: new Exporter({
           url,
           headers: {
             ...parseKeyPairsIntoRecord(config.OTEL_EXPORTER_OTLP_HEADERS),

@@ -106,7 +106,7 @@ describe('Values that would be ignored', () => {
     ['ALLOWED_ORIGINS', 'https://app.example.org/path'],
     ['ALLOWED_ORIGINS', 'https://user:password@app.example.org'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
-    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http/protobuf'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
     ['OTEL_TRACES_EXPORTER', 'zipkin'],
   ])('The configuration rejects %s=%s', (name, value) => {
     expect(complaintOf({ [name]: value })).toContain(`${name} is malformed`);

@@ -63,6 +63,7 @@ beforeAll(async () => {
   workerPort = await findFreePort();
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: `${await startCollector()}/below/a%20path`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-token=a%20secret,x-other=1',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.namespace=money',
     WORKER_PORT: String(workerPort),

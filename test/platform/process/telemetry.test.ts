@@ -52,9 +52,19 @@ describe('The variables of OpenTelemetry', () => {
   });
 
   it('OTEL_TRACES_EXPORTER=none turns tracing off', async () => {
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address };
     expect(await traceOnce({ ...env, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
     expect(await traceOnce({ ...env, OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
+  });
+
+  it('Spans are sent as Protobuf unless a variable asks for JSON, and the one for traces takes precedence', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: address };
+    const ofAll = { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+    await traceOnce(env);
+    await traceOnce(ofAll);
+    await traceOnce({ ...ofAll, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf' });
+    const [protobuf, json] = ['application/x-protobuf', 'application/json'];
+    expect(requests.map(({ headers }) => headers['content-type'])).toEqual([protobuf, json, protobuf]);
   });
 
   it('An endpoint for traces alone turns tracing on', async () => {
