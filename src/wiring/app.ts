@@ -19,6 +19,7 @@ import { productsRoutes } from '../giving/products/products.routes.ts';
 import { savingGoalsRoutes } from '../giving/saving-goals/saving-goals.routes.ts';
 import { accountsRoutes } from '../ledger/accounts.routes.ts';
 import { exportsRoutes } from '../ledger/exports/exports.routes.ts';
+import { journalsRoutes } from '../ledger/exports/journals.routes.ts';
 import { statementsRoutes } from '../ledger/statements.routes.ts';
 import { transactionsRoutes } from '../ledger/transactions.routes.ts';
 import { callbacksRoutes } from '../money-in/callbacks/callbacks.routes.ts';
@@ -134,6 +135,7 @@ export const routeGroups: readonly RouteGroup<Dependencies>[] = [
   receiptsRoutes,
   reconciliationsRoutes,
   exportsRoutes,
+  journalsRoutes,
   decisionsRoutes,
   operationsRoutes,
   searchRoutes,

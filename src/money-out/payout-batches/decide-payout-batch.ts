@@ -2,10 +2,11 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import { holdBalances } from '../../ledger/lock-order.ts';
 import { postJournals } from '../../ledger/post-journal.ts';
 import { recordEvent } from '../../platform/events/record-event.ts';
-import { assert } from '../../shared/assert.ts';
+import { must } from '../../shared/assert.ts';
 import { refuse } from '../../shared/errors.ts';
 import { journalKeys } from '../../shared/ids.ts';
 import { addMoney, type Money, negateMoney } from '../../shared/money.ts';
+import { textArray } from '../../shared/postgres.ts';
 import { hasBatchLeft } from '../payouts/beyond-ours.ts';
 import { lockPayoutHeadroom, type PayoutHeadroom, refuseBatchBeyond } from '../payouts/payout-limits.ts';
 import { hasLapsed } from './look-at-payout-batch.ts';
@@ -147,12 +148,15 @@ async function reserveItems(
       ],
     })),
   );
-  assert(!posted.includes(null), 'a new payout has no reservation');
   await tx.execute(
     `insert into events (event, impact, resource_type, resource_id, request_id, data)
      select 'RESOURCE_CREATED', 'MEDIUM', 'payout', p.id::text, p.request_id,
-       jsonb_build_object('partner_id', p.partner_id, 'batch_id', p.batch_id) from payouts p where p.batch_id = ?`,
-    [batch.id],
+       jsonb_build_object('partner_id', p.partner_id, 'batch_id', p.batch_id, 'journal_id', r.journal_id)
+     from unnest(?::uuid[], ?::uuid[]) r (payout_id, journal_id) join payouts p on p.id = r.payout_id`,
+    [
+      textArray(payouts.map(({ id }) => id)),
+      textArray(posted.map((id) => must(id, 'a new payout has no reservation'))),
+    ],
   );
 }
 

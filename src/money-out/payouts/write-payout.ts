@@ -82,7 +82,7 @@ export async function reserveMoney(
     resourceId: id,
     actorId,
     requestId: payout.request_id ?? null,
-    data,
+    data: { ...data, journal_id: journalId },
   });
   return journalId;
 }

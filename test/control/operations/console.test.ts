@@ -97,7 +97,8 @@ describeInBrowser('The console', () => {
     expect(await heading(second)).toBe('Decision carried out');
     await second.getByRole('link', { name: 'All details' }).click();
     const ended = await main(second);
-    for (const fact of ['failed, SETTLED_BY_OPERATOR', 'carried out', 'payout.failed', 'Journal'])
+    const postings = ['partner-payout.reserved', 'IDR -100,000 partner available', 'partner-payout.failed'];
+    for (const fact of ['failed, SETTLED_BY_OPERATOR', 'carried out', 'payout.failed', ...postings])
       expect(ended).toContain(fact);
     await keepPicture(second, 'payout-390');
     await second.getByRole('button', { name: 'Send again' }).first().click();

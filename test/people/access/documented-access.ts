@@ -197,6 +197,7 @@ export const documentedAccess: Record<string, DocumentedAccess> = {
   'GET /v1/reconciliations': needs('read-event', ofPlatform),
   'GET /v1/exports/balances': needs('read-event', ofPlatform),
   'GET /v1/exports/journals': needs('read-event', ofPlatform),
+  'GET /v1/journals/:': needs('read-event', ofPlatform),
   'GET /v1/payouts/stuck': needs('read-event', ofPlatform),
   'GET /v1/payouts': needs('read-event', ofPlatform),
   'GET /v1/payouts/:': needs('read-event', ofPlatform),

@@ -1,3 +1,4 @@
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
 import { openAccount } from '../../../src/ledger/accounts/open-account.ts';
 import { endpointSecretPlace } from '../../../src/partners/webhook-endpoint.ts';
 import { webhookBodyPlace } from '../../../src/partners/webhooks/record-webhook.ts';
@@ -42,6 +43,19 @@ async function post(stack: Stack, owner: Owner, path: string, body: object): Pro
 }
 const read = (value: unknown, ...path: string[]): string =>
   String(path.reduce<unknown>((inner, key) => Object(inner)[key], value));
+
+async function journal(stack: Stack, { user }: Owner): Promise<Ids> {
+  const id = newId();
+  await stack
+    .owner()
+    .execute("select write_journal(?, ?, 'test', array[?, ?]::uuid[], '{-1,1}')", [
+      id,
+      `test/${id}`,
+      systemAccounts.gatewayClearing,
+      user.accountId,
+    ]);
+  return { id };
+}
 
 async function cause(stack: Stack, { user }: Owner): Promise<Ids> {
   const { id } = await buildActiveCause(stack, user);
@@ -427,6 +441,7 @@ const things: Record<string, Things> = {
     foreign: 403,
     make: async (stack, { user }) => ({ id: await buildTransaction(stack, user) }),
   },
+  '/v1/journals/': { foreign: 'shared', make: journal },
   '/v1/withdrawals/': { foreign: 403, make: withdrawal },
   '/v1/payouts/': { foreign: 'shared', make: partnerPayout },
   '/v1/payout-batches/': { foreign: 'shared', make: payoutBatch },

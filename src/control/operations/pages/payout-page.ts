@@ -53,6 +53,12 @@ export interface EventShown {
   data: Record<string, unknown> | null;
   created_at: string;
 }
+export interface JournalShown {
+  id: string;
+  kind: string;
+  created_at: string;
+  postings: { account_id: string; account_kind: string; amount: string }[];
+}
 export interface DeliveryShown {
   id: string;
   type: string;
@@ -138,6 +144,16 @@ export const eventsOf = ({ items }: Listed<EventShown>): Markup =>
       created_at,
     }) => html`${words(event)} <span class="quiet">${instant(created_at)}${actor_id && `, by ${actor_id}`}</span>
 ${typeof data?.journal_id === 'string' && html`<br><span class="quiet">Journal <code>${data.journal_id}</code></span>`}`,
+  );
+
+/** Renders journals with their postings: a debit is negative. */
+export const journalsOf = (journals: readonly JournalShown[]): Markup =>
+  cards(
+    'None.',
+    journals,
+    ({ id, kind, created_at, postings }) => html`${words(kind)} <span class="quiet">${instant(created_at)}</span>
+${postings.map((posting) => html`<br>${money(posting.amount)} <span class="quiet">${words(posting.account_kind)} <code>${posting.account_id}</code></span>`)}
+<br><span class="quiet">Journal <code>${id}</code></span>`,
   );
 
 /** Renders webhooks, each with a form to resend it. */

@@ -17,6 +17,8 @@ import {
   deliveriesOf,
   type EventShown,
   eventsOf,
+  type JournalShown,
+  journalsOf,
   nextOf,
   type OfPartner,
   type PayoutFacts,
@@ -96,6 +98,16 @@ export function resourcePages(router: Router, { call, readPart, readMe, show, go
     const items = parts.flatMap((part) => (part === null || part === unreadable ? [] : part.items));
     return parts.includes(unreadable) ? unreadable : { items, total: items.length };
   }
+  /** The journals that events name, oldest first. */
+  async function journalsNamed(ctx: Context, events: Part<Listed<EventShown>>): Promise<Part<JournalShown[]>> {
+    if (events === null || events === unreadable) return events;
+    const named = events.items.map(({ data }) => data?.journal_id).filter((id) => typeof id === 'string');
+    const parts = await Promise.all(
+      [...new Set(named)].map((id) => readPart<JournalShown>(ctx, 'get', '/v1/journals/:id', { params: { id } })),
+    );
+    const journals = parts.flatMap((part) => (part === null || part === unreadable ? [] : part));
+    return parts.includes(unreadable) ? unreadable : journals.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  }
   const idOf = (ctx: Context): Record<string, string> => ({ id: ctx.params.id ?? '' });
 
   router.get('/payouts/:id', async (ctx) => {
@@ -108,13 +120,15 @@ export function resourcePages(router: Router, { call, readPart, readMe, show, go
       listOf<EventShown>(ctx, '/v1/events', { resource_id: payout.id }),
       webhooksOf(ctx, payout.partner_id, payout.id),
     ]);
+    const journals = await journalsNamed(ctx, events);
     const content = html`${payoutFacts(payout)}
 ${workflowLink(payoutWorkflow(payout))}
 ${sectionOf('Timeline', timeline, (shown) => html`${nextOf(shown)}${timelineOf(shown)}`)}
 ${me.permissions.includes('propose-decision') && proposalOf(payout, timeline)}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payout.partner_id ?? '', ctx.path, shown))}
-${sectionOf('Events and journals', events, eventsOf)}`;
+${sectionOf('Journals', journals, journalsOf)}
+${sectionOf('Events', events, eventsOf)}`;
     await show(ctx, `Payout ${payout.reference}`, content, me);
   });
 
@@ -129,7 +143,7 @@ ${sectionOf('Events and journals', events, eventsOf)}`;
       listOf<EventShown>(ctx, '/v1/events', { resource_id: payment.id }),
       webhooksOf(ctx, payment.partner_id, payment.id),
     ]);
-    const decisions = await decisionsAbout(ctx, receipts);
+    const [decisions, journals] = await Promise.all([decisionsAbout(ctx, receipts), journalsNamed(ctx, events)]);
     const mayPropose = me.permissions.includes('propose-decision');
     const content = html`${paymentFacts(payment)}
 ${workflowLink(
@@ -140,7 +154,8 @@ ${sectionOf('Refunds', refunds, refundsOf)}
 ${sectionOf('Money in suspense', receipts, (shown) => receiptsOf(shown, mayPropose))}
 ${sectionOf('Decisions', decisions, decisionsOf)}
 ${sectionOf('Webhooks', webhooks, (shown) => deliveriesOf(payment.partner_id ?? '', ctx.path, shown))}
-${sectionOf('Events and journals', events, eventsOf)}`;
+${sectionOf('Journals', journals, journalsOf)}
+${sectionOf('Events', events, eventsOf)}`;
     await show(ctx, `Payment ${payment.reference}`, content, me);
   });
 
