@@ -55,6 +55,13 @@ const kindWords: Record<DecisionKind, (decision: DecisionShown) => string> = {
 /** Describes the effect of a decision. */
 export const saysWhat = (decision: DecisionShown): string => kindWords[decision.kind](decision);
 
+/** The column of a list that says what is decided; in CSV, its kind. */
+export const decidedColumn = {
+  head: 'What',
+  cell: (row: Record<string, unknown>) => saysWhat(row as unknown as DecisionShown),
+  csv: ({ kind }: Record<string, unknown>) => String(kind),
+};
+
 /** Renders a decision, and the actions open to the caller. */
 export function decisionPage(
   decision: DecisionShown,

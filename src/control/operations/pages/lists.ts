@@ -4,6 +4,7 @@ import { decisionKinds, decisionLaw } from '../../../money-out/decisions/decisio
 import { payoutBatchLaw } from '../../../money-out/payout-batches/payout-batch.ts';
 import { payoutKinds, payoutLaw } from '../../../money-out/payouts/payout.ts';
 import { webhookDeliveryLaw } from '../../../partners/webhooks/webhook-delivery.ts';
+import { decidedColumn } from './decision-page.ts';
 import { instant, money, searchFor, words } from './spell.ts';
 
 /** A row of a list as returned by the API. */
@@ -227,7 +228,7 @@ export const listsShown: ListOf[] = [
       { name: 'payout_id', label: 'Payout' },
     ],
     columns: [
-      linked(said('kind', 'What'), '/decisions'),
+      linked(decidedColumn, '/decisions'),
       said('status', 'Status'),
       plain('note', 'Note'),
       at('created_at', 'Proposed'),
