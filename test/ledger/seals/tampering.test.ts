@@ -382,7 +382,7 @@ describe('Verification of signatures', () => {
     const [signing] = stack.deps.config.SEAL_SIGNING_KEY ?? [];
     const other = [{ id: 'test', key: new Uint8Array(randomBytes(32)) }];
     expect(() => createSealKeys({ SEAL_SIGNING_KEY: [must(signing, 'a key')], SEAL_VERIFICATION_KEYS: other })).toThrow(
-      'another key test',
+      'differ in the key test',
     );
   });
 });

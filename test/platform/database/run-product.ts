@@ -390,7 +390,11 @@ async function keepHouse(stack: Stack, cast: Cast): Promise<void> {
      on conflict do nothing`,
   );
   await tellManyMore(em());
-  await tellManyMore(em(), new Date('2027-01-10'));
+  // With two open rounds, each call picks one at random.
+  const yearBegun = `select 1 from mail_rounds
+    where kind = 'year_statement' and (told_upto > '00000000-0000-0000-0000-000000000000' or ended_at is not null)`;
+  do await tellManyMore(em(), new Date('2027-01-10'));
+  while ((await stack.owner().execute(yearBegun)).length === 0);
   await stack.owner().execute('update mail_rounds set ended_at = clock_timestamp() where ended_at is null');
   await readBacklog(em());
   await findDaysToReconcile(em(), stack.deps.gateways, { at: new Date().toISOString() });
