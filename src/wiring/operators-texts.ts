@@ -3,6 +3,7 @@ import type { FieldTexts } from '../platform/http/field-texts.ts';
 /** Descriptions of the fields and parameters that only operators use; see `peopleTexts`. */
 export const operatorsTexts: FieldTexts = {
   // Operating
+  account_kind: 'The kind of the account’s owner.',
   what: 'The kind of item.',
   'OperationsOverview.count': 'The number of items.',
   oldest_at: 'Since when the oldest item has waited; null if none waits.',

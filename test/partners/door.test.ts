@@ -225,7 +225,7 @@ describe('Refused credentials', () => {
     [
       'a wrong v2',
       () => ({ ...right(), ...signedAt(now(), 'another') }),
-      /x-partner-signature is right, x-.*-v2 is not/,
+      /x-partner-signature is right, but x-.*-v2 does not match/,
     ],
   ])('A 401 explains which credential is missing, malformed or wrong: %s', async (_, headers, said) => {
     const message = await refusedWith(headers());

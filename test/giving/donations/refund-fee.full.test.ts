@@ -24,7 +24,7 @@ it('A refund is refused if the fee of a returned disbursement leaves the cause t
   await withdrawalWhen(stack, creator, asked.body.data.id, 'reversed', 30_000);
   expect(await stack.post(`/v1/donations/${id}/refund`, undefined, { token })).toMatchObject({
     status: 400,
-    body: { message: expect.stringContaining('does not cover') },
+    body: { message: expect.stringContaining('no longer covers it') },
   });
   expect((await give(stack, donor, 1000, cause_id)).status).toBe(201);
   expect((await stack.post(`/v1/donations/${id}/refund`, undefined, { token })).status).toBe(200);

@@ -414,7 +414,7 @@ describe('A timeline', () => {
     expect(types).toEqual(['request', 'provider', 'provider', 'callback', 'ledger', 'ledger', 'outcome', 'webhook']);
     const [owed, available] = items.filter(({ type }: { type: string }) => type === 'ledger');
     expect([owed.text, available.text]).toEqual([
-      expect.stringContaining('is owed to you'),
+      expect.stringContaining('was credited to your pending balance'),
       expect.stringContaining('became available'),
     ]);
     expect(items.map(({ at }: { at: string }) => at)).toEqual(items.map(({ at }: { at: string }) => at).toSorted());
