@@ -49,12 +49,13 @@ type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadli
 /**
  * Pays from a balance under the request's idempotency key, if any. Returns the stored response of the key's first
  * request, or the `answer` to `pay`, rebuilt from the payment unless it `changes`. Never pays after the request's
- * deadline, by the database's clock. After a lost connection, whose commit may have succeeded, retries under the same
- * ids once the database accepts connections: the journal's business key ensures one payment. A refusal under a key is
- * final, but another request with the key may have paid or be about to, so the refusal is stored under the key's lock
- * before it is returned; if a payment came first, its response is returned. Throws as `pay` does,
- * IDEMPOTENCY_KEY_REUSED for a key of another request, and SERVICE_UNAVAILABLE if the outcome is unknown; without a key
- * that error names the transaction and must not be retried.
+ * deadline, by the database's clock. After a lost connection, whose commit may have succeeded, and after a payment
+ * whose answer cannot be read, retries under the same ids once the database accepts connections: the journal's
+ * business key ensures one payment. A refusal under a key is final, but another request with the key may have paid or
+ * be about to, so the refusal is stored under the key's lock before it is returned; if a payment came first, its
+ * response is returned. Throws as `pay` does, IDEMPOTENCY_KEY_REUSED for a key of another request, and
+ * SERVICE_UNAVAILABLE if the outcome is unknown; without a key that error names the transaction and must not be
+ * retried.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -69,7 +70,9 @@ export async function payUnderKey(
   const find = () => findPaid(em.fork(), userId, transactionId);
   const payWith = (idempotency: NumberedKey | null) =>
     pay({ payer: caller, transactionId, requestId, idempotency, deadline });
+  let isPaid = false;
   const send = async ({ made, replayed }: Paid): Promise<SentAnswer> => {
+    isPaid = true;
     const paid = made ?? must(await find(), 'a replayed payment exists');
     const answered = { status: 201, body: await answer(em.fork(), { ...paid, transactionId }), replayed };
     return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
@@ -99,7 +102,8 @@ export async function payUnderKey(
       try {
         return await payOnce();
       } catch (error) {
-        if (isLostConnection(error)) loss ??= { cause: error, until: performance.now() + repeatedForMs };
+        const isLost = isLostConnection(error) || (isPaid && isAway(error));
+        if (isLost) loss ??= { cause: error, until: performance.now() + repeatedForMs };
         if (loss === undefined) throw error;
         if (!isAway(error) || performance.now() > loss.until) throw loss.cause;
         await sleep(askedAgainMs, undefined, { signal });
@@ -109,7 +113,7 @@ export async function payUnderKey(
   try {
     return await withPatience(budgets.requests.balancePayment, payThroughLoss);
   } catch (error) {
-    if (!isLostConnection(error)) throw error;
+    if (loss === undefined && !isLostConnection(error)) throw error;
     const unknown =
       key === undefined
         ? `It is not known whether this was paid. If it was, GET /v1/transactions/${transactionId} finds it`

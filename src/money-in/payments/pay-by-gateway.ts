@@ -9,7 +9,7 @@ import {
   keepFirstAnswer,
   type SentAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
-import { createOnce } from '../../platform/openings/open-once.ts';
+import { createOnce, namingUnlessKeyed } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Caller } from '../../shared/caller.ts';
 import { refuse } from '../../shared/errors.ts';
@@ -76,10 +76,12 @@ export async function payByGateway(
     if (claim !== null) await findFirstAnswer(em.fork(), claim);
     refuse('PROVIDER_REFUSED', `The provider refused the payment: ${order.failure_code ?? 'no reason given'}`);
   }
-  // The payer's texts are stored only in the order, sealed.
-  const made = { status: 201, body: JSON.stringify(await answer(presentOrder(found, noTexts))), replayed: false };
-  const kept = claim === null ? made : await keepFirstAnswer(em.fork(), claim, made);
-  return withTexts(em, ports.sealer, kept, order);
+  return namingUnlessKeyed({ resourceId: orderId, stamp }, async () => {
+    // The payer's texts are stored only in the order, sealed.
+    const made = { status: 201, body: JSON.stringify(await answer(presentOrder(found, noTexts))), replayed: false };
+    const kept = claim === null ? made : await keepFirstAnswer(em.fork(), claim, made);
+    return withTexts(em, ports.sealer, kept, order);
+  });
 }
 
 /** Inserts the order's texts into a stored response, which then equals the first response byte for byte. */

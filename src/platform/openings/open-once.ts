@@ -205,7 +205,7 @@ export interface Creation<Found, Prepared> {
 type Opening = OpeningPlace & { stamp: OpeningStamp; unavailable: string };
 
 /** Whether the request has a key. Without a key it lives no longer than it waits, as nobody can join it. */
-const isKeyed = ({ stamp }: Opening): boolean => stamp.livesMs === undefined;
+const isKeyed = ({ stamp }: Pick<Opening, 'stamp'>): boolean => stamp.livesMs === undefined;
 
 /** All look-ups together take longer than one step of a run that answers without a row. */
 const mostLooks = 15;
@@ -232,8 +232,19 @@ export async function createOnce<Found, Prepared>(
     if (!isKeyed(opening) || !isVerdict(error)) throw error;
     return refuseOnce(em, { ...opening, number: null }, creation.find, error);
   }
+  return namingUnlessKeyed(opening, () => begin(em, opening, creation, prepared));
+}
+
+/**
+ * Runs work during which the resource may be created, or already exists. If the database fails, a request without a key
+ * is told the resource's id (SERVICE_UNAVAILABLE) and must not be retried.
+ */
+export async function namingUnlessKeyed<T>(
+  opening: Pick<Opening, 'resourceId' | 'stamp'>,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    return await begin(em, opening, creation, prepared);
+    return await work();
   } catch (cause) {
     if (isKeyed(opening) || isDomainError(cause) || !isAway(cause)) throw cause;
     const unknown = `The outcome is unknown. If it was created, its id is ${opening.resourceId}`;

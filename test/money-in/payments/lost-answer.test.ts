@@ -1,5 +1,5 @@
 import { must } from '../../../src/shared/assert.ts';
-import { buildConsentedCircle, buildMembers } from '../../circles/build-circle.ts';
+import { buildActiveCircle, buildConsentedCircle, buildMembers } from '../../circles/build-circle.ts';
 import { type BalanceRequest, balanceWays, notAtAll, readPaid, wholly } from '../../e2e/balance-ways.ts';
 import { buildCause } from '../../giving/causes/build-cause.ts';
 import { addBankAccount } from '../../money-out/withdrawals/build-withdrawals.ts';
@@ -260,5 +260,44 @@ describe('A withdrawal without a key whose answer was lost', () => {
     stack.lines.api.database.set({ kind: 'pass' });
     expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
     expect((await stack.get(`/v1/withdrawals/${idIn(answer)}`, { token: payer.token })).status).toBe(200);
+  }, 120_000);
+});
+
+describe('A contribution without a key whose answer could not be read', () => {
+  const bca = 1;
+  const contribute = (saving_circle_id: string, { token }: BuiltUser, fields: object = {}) =>
+    stack.post(
+      '/v1/saving-circles/contribute',
+      { saving_circle_id, contribution_amount: '100000', ...fields },
+      { token },
+    );
+  const expectNamed = async (path: string, answer: HttpAnswer | undefined, { token }: BuiltUser) => {
+    expect([answer?.status, answer?.headers.has('retry-after')]).toEqual([503, false]);
+    expect((await stack.get(`${path}/${idIn(answer as HttpAnswer)}`, { token })).status).toBe(200);
+  };
+
+  it('A contribution whose rows cannot be read once paid returns 503 with its transaction and no Retry-After', async () => {
+    const { id, creator } = await buildActiveCircle(stack, 2);
+    let asked: Promise<HttpAnswer> | undefined;
+    await stack.holdAt('pay-from-balance.after', () => {
+      asked = contribute(id, creator);
+    });
+    const answer = await stack.owner().transactional(async (tx) => {
+      await tx.execute('set local transaction_timeout = 0');
+      await tx.execute('set local idle_in_transaction_session_timeout = 0');
+      await tx.execute('lock table saving_circle_contributions in access exclusive mode');
+      stack.arm('');
+      return asked;
+    });
+    await expectNamed('/v1/transactions', answer, creator);
+  }, 120_000);
+
+  it('A contribution ordered before the connection was lost returns 503 with its order and no Retry-After', async () => {
+    const { id, creator } = await buildActiveCircle(stack, 2);
+    await reconnect(creator);
+    stack.lines.api.database.set({ kind: 'cut-after', text: 'from "saving_circle_contributions"' });
+    const answer = await contribute(id, creator, { payment_id: bca });
+    stack.lines.api.database.set({ kind: 'pass' });
+    await expectNamed('/v1/payments/orders', answer, creator);
   }, 120_000);
 });
