@@ -13,6 +13,7 @@ import { buildPayer, payoutBody, payoutWhen, transfersOf } from '../money-out/pa
 import { askRefund, atProvider, buildPaid, refund, refundWhen, toBank } from '../money-out/refunds/build-refunds.ts';
 import { type BuiltUser, buildIndividual } from '../support/build.ts';
 import { buildActiveCause } from '../support/build-targets.ts';
+import { buildOperators, decide } from '../support/decide.ts';
 import { itInFull } from '../support/full.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
@@ -196,18 +197,30 @@ describe('A restore to before resources were created', () => {
     await restore(stack.owner());
     await reconcileOn(stack);
 
-    expect(await second(`/payout-batches/${id}/reject`)).toMatchObject({
+    const rejection = () => second(`/payout-batches/${id}/reject`);
+    const refused = {
       status: 409,
       body: { error: { code: 'PAYOUT_BATCH_DECIDED', details: { status: 'needs_approval' } } },
-    });
+    };
+    expect(await rejection()).toMatchObject(refused);
+    const operators = await buildOperators(stack);
+    const ids = [0, 1].map((place) => batchPayoutIdFor(id, place));
+    for (const provider_reference of ids) {
+      const booking = { kind: 'book_transfer', provider_reference };
+      expect(await decide(stack, operators, booking)).toMatchObject({ status: 'carried_out' });
+    }
+    expect(await rejection()).toMatchObject(refused);
     await stack.owner().execute('update payout_batches set lapses_at = now() where id = ?', [id]);
     expect(await lookAtPayoutBatch(stack.em(), stack.deps.sealer, { batchId: id })).toMatchObject({
       status: 'needs_approval',
     });
     expect((await second(`/payout-batches/${id}/approve`)).status).toBe(200);
     await batchWhen(partner, id, 'completed', 30_000);
-    const ids = [0, 1].map((place) => batchPayoutIdFor(id, place));
     expect(await transfersOfItems(stack, ids)).toEqual([1, 1]);
+    const [loss] = await stack
+      .em()
+      .execute<[{ left: string }]>("select account_balance(id)::text as left from accounts where kind = 'loss'");
+    expect(Number(loss.left)).toBe(0);
   }, 90_000);
 
   it('A workflow whose row a restore removed fails at its next activity', async () => {

@@ -1,8 +1,10 @@
+import { newId, receiptIdFor } from '../../src/shared/ids.ts';
 import { reconcileOn } from '../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../control/reconciliation/restore.ts';
-import { buildPayer, readBalance } from '../money-out/payouts/build-payouts.ts';
+import { buildPayer, readBalance, setFaults } from '../money-out/payouts/build-payouts.ts';
 import { type BuiltUser, balanceOf, buildIndividual } from '../support/build.ts';
 import { buildOperators, decide, type Operators } from '../support/decide.ts';
+import { untilLocked } from '../support/lock-waits.ts';
 import { type BuiltPartner, freshKey } from '../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack } from '../support/stack.ts';
 
@@ -22,8 +24,8 @@ const topUp = async (key: string) => {
 const payAtProvider = (payment_code: string) => stack.sandbox.post('/sandbox/pay', { payment_code });
 const collectedWhen = (id: string, status: string) =>
   eventually(
-    async () => (await partner.get(`/payments/${id}`)).body.data?.status,
-    (now) => now === status,
+    async () => (await partner.get(`/payments/${id}`)).body.data,
+    (payment) => payment?.status === status,
   );
 const orderWhen = (id: string, status: string) =>
   eventually(
@@ -88,6 +90,28 @@ export function describePaidMeanwhile(place: () => Stack): void {
     await orderWhen(id, 'PAID');
     await receiptWhen(id, 'applied');
     expect(Number(await balanceOf(stack, payer.accountId))).toBe(50_000);
+  }, 60_000);
+
+  it('Money that is being posted to suspense while its recreated payment settles is booked once', async () => {
+    const key = freshKey();
+    const { id, payment_code } = await collect(key);
+    await restore(stack.owner());
+    const before = await readBalance(partner);
+    await setFaults(stack, { callbacks: { drop: true } });
+    const { body: paid } = await payAtProvider(payment_code);
+    await setFaults(stack, {});
+    await stack.owner().transactional(async (posting) => {
+      await posting.execute("select suspend_receipt(?, ?, ?, ?, ?, ?, 0, 'unknown', 'xendit')", [
+        ...[newId(), receiptIdFor(paid.id), paid.id, paid.payment_method.id, id, '50000'],
+      ]);
+      expect(await collect(key)).toMatchObject({ id });
+      await stack.deps.workflows.hintPartnerPayment(id);
+      await untilLocked(stack, { text: 'apply_receipt' });
+    });
+    const { net_amount } = await collectedWhen(id, 'succeeded');
+    expect(await receiptWhen(id, 'applied')).toHaveLength(1);
+    const { available } = await readBalance(partner);
+    expect(Number(available) - Number(before.available)).toBe(Number(net_amount));
   }, 60_000);
 
   it('If a restore removes a decision about suspense money, the money is in suspense again', async () => {

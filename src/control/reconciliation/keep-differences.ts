@@ -18,11 +18,16 @@ export async function keepDifferences(
   }
 }
 
-/** Resolves the day's open differences that this comparison has not found again; returns how many. */
+/**
+ * Resolves the day's open differences that this comparison has not found again; returns how many. A transfer that no
+ * payout requested stays one until it is booked, fails or turns out to be a payout's: the provider confirmed it, and may
+ * list it late.
+ */
 export async function resolveGone(tx: EntityManager, { provider, day, startedAt }: DayRun): Promise<number> {
   const gone = await tx.execute<{ id: string }[]>(
     `update reconciliations set state = 'resolved', updated_at = now()
-     where provider = ? and day = ? and state = 'open' and met_at < ? returning id`,
+     where provider = ? and day = ? and state = 'open' and met_at < ?
+       and (kind not in ('DOUBLE_TRANSFER', 'UNKNOWN_TRANSFER') or is_transfer_known(subject)) returning id`,
     [provider, day, startedAt],
   );
   for (const { id } of gone) {

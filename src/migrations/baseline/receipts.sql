@@ -46,7 +46,7 @@ create function apply_receipt(p_journal_id uuid, p_id uuid, p_provider_payment_i
 returns boolean language plpgsql
 security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
-  suspended uuid := (select journal_id from journal_keys where business_key = 'receipt/' || p_id || '/suspense');
+  suspended uuid;
   undone record;
 begin
   perform refuse_old_snapshot();
@@ -70,7 +70,9 @@ begin
     raise exception 'the payment is not open' using errcode = 'AM003',
       detail = coalesce(p_order_id, p_partner_payment_id)::text;
   end if;
-  if suspended is null then
+  -- Only now: the insert may have waited for the transaction that posts this money to suspense.
+  select k.journal_id into suspended from journal_keys k where k.business_key = 'receipt/' || p_id || '/suspense';
+  if not found then
     return false;
   end if;
   select array_agg(p.account_id) as accounts, array_agg(-p.amount) as amounts into undone

@@ -48,6 +48,8 @@ set search_path = pg_catalog, public, pg_temp as $$
 declare
   kept reconciliations;
 begin
+  -- First wait for people who are booking the transfer, and then see the booking.
+  perform from reconciliations r where r.resource_type = p_type and r.subject = p_subject order by r.id for update;
   if p_type = 'payout' and coalesce(p_theirs ->> 'status', '') not in ('failed', 'reversed')
     and exists (select from booked_transfers b where b.provider_id = p_subject and b.decision_id is not null) then
     return;

@@ -84,12 +84,12 @@ export async function noteGone(
 
 /**
  * Whether transfers of a batch that needs approval have left: a restored database lacks its approval, and the transfers
- * are open differences. Approving the batch again books them to the partner.
+ * are differences, which people may have booked. Approving the batch again books them to the partner.
  */
 export async function hasBatchLeft(em: EntityManager, batchId: string): Promise<boolean> {
   const found = await em.execute<unknown[]>(
     `select 1 from reconciliations r
-     where r.kind = 'UNKNOWN_TRANSFER' and r.state <> 'resolved'
+     where r.kind = 'UNKNOWN_TRANSFER' and (r.state <> 'resolved' or is_transfer_known(r.subject))
        and r.reference in (select i.id::text from payout_batch_items i where i.batch_id = ?) limit 1`,
     [batchId],
   );

@@ -134,6 +134,14 @@ it('An instrument’s money goes to suspense if its amount is wrong or it arrive
   expect((await partner.send('post', `/instruments/${open.id}/close`)).body.data.status).toBe('closed');
 }, 90_000);
 
+it('A malformed payment to an instrument does not hold up its other payments', async () => {
+  const partner = await buildPartner(stack);
+  const { id, payment_code } = await makeInstrument(partner, { method: 'qris' });
+  await payTo(payment_code, 10_000.123456);
+  await payTo(payment_code, 30_000);
+  expect(await paymentsOf(partner, id, 1)).toMatchObject([{ amount: '30000.0000' }]);
+});
+
 it('Money paid before its instrument was closed is applied even if the provider lists it afterwards', async () => {
   const partner = await buildPartner(stack, { fees });
   const { id, payment_code } = await makeInstrument(partner);

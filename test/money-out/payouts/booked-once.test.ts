@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import type { Gateway } from '../../../src/platform/gateway/gateway.ts';
 import { reconcileOn } from '../../control/reconciliation/reconcile-on.ts';
 import { backUp, restore } from '../../control/reconciliation/restore.ts';
 import { atProvider } from '../../support/at-provider.ts';
 import { approve, buildOperators, decide, type Operators, propose } from '../../support/decide.ts';
 import { casesOf, itInFull } from '../../support/full.ts';
+import { holdTable } from '../../support/hold-table.ts';
 import { untilLocked } from '../../support/lock-waits.ts';
 import { type BuiltPartner, freshKey } from '../../support/partner.ts';
 import { eventually, expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
@@ -193,6 +195,35 @@ it('A second transfer booked as a loss is booked once if its payout then succeed
   expect(await changeSince(before)).toEqual({ clearing: 98_500, cost: -1000, loss: 0 });
   expect(await refuses({ provider_reference: second })).toBe(404);
   await stuckWhen(second, 0);
+}, 120_000);
+
+it('An unknown transfer stays a difference while the provider does not list it among the day’s records', async () => {
+  const reference = `elsewhere-${randomUUID()}`;
+  const unknown = await transferElsewhere(stack, reference, '111111');
+  await stuckWhen(unknown);
+  const listing: Gateway['listRecords'] = async function* () {
+    yield [];
+  };
+  await reconcileOn(stack, { by: { ...stack.deps.gateways.of('xendit'), listRecords: listing } });
+  expect(await stuckAbout(unknown)).toHaveLength(1);
+  await settleAtProvider(stack, reference, 'FAILED');
+  await stuckWhen(unknown, 0);
+}, 120_000);
+
+it('An unknown transfer that a comparison finds while two people book it is resolved', async () => {
+  const unknown = await transferElsewhere(stack, `elsewhere-${randomUUID()}`, '111111');
+  await stuckWhen(unknown);
+  const { id } = (await propose(stack, operators, { kind: 'book_transfer', provider_reference: unknown })).body.data;
+  const both: Promise<unknown>[] = [];
+  {
+    await using _ = await holdTable(stack, 'account_balances');
+    both.push(approve(stack, operators, id));
+    await untilLocked(stack, { text: 'book_transfer' });
+    both.push(reconcileOn(stack));
+    await untilLocked(stack, { text: 'keep_difference' });
+  }
+  expect(await Promise.all(both)).toMatchObject([{ body: { data: { status: 'carried_out' } } }, {}]);
+  expect(await stuckAbout(unknown)).toEqual([]);
 }, 120_000);
 
 it('Explaining a second transfer does not explain that its failed payout was made', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compareMoney, type Money } from '../../../shared/money.ts';
+import { compareMoney, formatMoney, isMoney } from '../../../shared/money.ts';
 import { type Instrument, type InstrumentState, type ProviderPayment, ProviderUnknown } from '../gateway.ts';
 import { moneyFromWire } from './wire-amount.ts';
 
@@ -28,24 +28,22 @@ export const paymentRequestAnswer = z.object({
 
 export type PaymentRequestAnswer = z.infer<typeof paymentRequestAnswer>;
 
-/** `GET /v2/payment_methods/{id}/payments`, which the SDK returns unchanged. */
-export const paymentsAnswer = z.object({
-  data: z.array(
-    z.object({
-      id: z.string().min(1),
-      payment_request_id: z.string().nullish(),
-      reference_id: z.string(),
-      amount: z.number(),
-      status: z.string(),
-      payment_method: z.object({ id: z.string() }).nullish(),
-      failure_code: z.string().nullish(),
-      created: z.iso.datetime({ offset: true }),
-    }),
-  ),
-  has_more: z.boolean().nullish(),
+/** A page of `GET /v2/payment_methods/{id}/payments`, which the SDK returns unchanged. */
+export const paymentsAnswer = z.object({ data: z.array(z.unknown()), has_more: z.boolean().nullish() });
+
+/** An entry of such a page. */
+export const paymentAnswer = z.object({
+  id: z.string().min(1),
+  payment_request_id: z.string().nullish(),
+  reference_id: z.string(),
+  amount: z.number().transform(String).refine(isMoney).transform(formatMoney),
+  status: z.string(),
+  payment_method: z.object({ id: z.string() }).nullish(),
+  failure_code: z.string().nullish(),
+  created: z.iso.datetime({ offset: true }),
 });
 
-type PaymentAnswer = z.infer<typeof paymentsAnswer>['data'][number];
+type PaymentAnswer = z.infer<typeof paymentAnswer>;
 
 const checkoutPreference = ['WEB', 'MOBILE', 'DEEPLINK'];
 
@@ -129,13 +127,12 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
 /** Returns a payment under a payment method; an unknown status counts as pending. */
 export function providerPaymentOf(answer: PaymentAnswer, methodId: string): ProviderPayment {
   const status = paymentStatuses[answer.status] ?? 'pending';
-  const amount: Money = moneyFromWire(answer.amount);
   return {
     providerPaymentId: answer.id,
     providerPaymentRequestId: answer.payment_request_id ?? null,
     providerPaymentMethodId: answer.payment_method?.id ?? methodId,
     reference: answer.reference_id,
-    amount,
+    amount: answer.amount,
     status,
     failureCode: answer.failure_code ?? null,
     paidAt: status === 'succeeded' ? new Date(answer.created) : null,

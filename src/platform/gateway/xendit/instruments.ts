@@ -14,6 +14,7 @@ import {
   instrumentOf,
   instrumentStateOf,
   isFinalMethodStatus,
+  paymentAnswer,
   paymentRequestAnswer,
   paymentsAnswer,
   providerPaymentOf,
@@ -52,17 +53,18 @@ export async function requestInstrument(
 
 /**
  * Reads the payments under one payment method, newest first, up to the last or the one with the id `sought`. If there
- * are more than can be read at once, `rest` is the time of the oldest payment read.
+ * are more than can be read at once, `rest` is the time of the oldest payment read. Throws for a malformed entry, or
+ * with `inPart` leaves it out: the records of its day show it to operators.
  */
 export async function readPayments(
   client: Client,
   paymentMethodId: string,
-  { sought, since: createdGte, before, pages = mostPaymentPages }: Reading = {},
+  { sought, since: createdGte, before, pages = mostPaymentPages, inPart = false }: Reading = {},
 ): Promise<PaymentsRead> {
   const found = new Map<string, ProviderPayment>();
   let createdLte = before;
   for (let page = 0; page < pages; page += 1) {
-    const answer = paymentsAnswer.parse(
+    const { data, has_more: hasMore } = paymentsAnswer.parse(
       await client.paymentMethods.getPaymentsByPaymentMethodId({
         paymentMethodId,
         limit: paymentsPerPage,
@@ -71,10 +73,12 @@ export async function readPayments(
       }),
     );
     const known = found.size;
-    for (const payment of answer.data) found.set(payment.id, providerPaymentOf(payment, paymentMethodId));
-    if (!answer.has_more || found.has(sought ?? '')) return { payments: [...found.values()], rest: null };
+    const read = data.map((entry) => (inPart ? paymentAnswer.safeParse(entry).data : paymentAnswer.parse(entry)));
+    const answers = read.filter((answer) => answer !== undefined);
+    for (const payment of answers) found.set(payment.id, providerPaymentOf(payment, paymentMethodId));
+    if (!hasMore || found.has(sought ?? '')) return { payments: [...found.values()], rest: null };
     if (found.size === known) throw new ProviderUnknown('find payments: more with one timestamp than can be read');
-    createdLte = new Date(Math.min(...answer.data.map(({ created }) => Date.parse(created))));
+    createdLte = new Date(Math.min(...answers.map(({ created }) => Date.parse(created))));
   }
   return { payments: [...found.values()], rest: createdLte ?? null };
 }
@@ -85,6 +89,8 @@ interface Reading {
   since?: Date | undefined;
   before?: Date | undefined;
   pages?: number;
+  /** One malformed payment of a reusable instrument must not hold up all others. */
+  inPart?: boolean;
 }
 
 const whole = ({ payments, rest }: PaymentsRead): ProviderPayment[] => {

@@ -104,7 +104,7 @@ export async function listPaymentsUnder(
   { since, before, ...options }: CallOptions & { since?: Date | undefined; before?: Date | undefined } = {},
 ): Promise<PaymentsRead> {
   const found = await lookUp(settings, 'list payments', options, (client) =>
-    readPayments(client, paymentMethodId, { since, before, pages }),
+    readPayments(client, paymentMethodId, { since, before, pages, inPart: true }),
   );
   if (found === null) throw new ProviderUnknown('list payments: the provider does not know the payment method');
   return found;
