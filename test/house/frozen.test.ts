@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '230c0cf09614885382f051ca87804a7ef8a73854bfda34a8b981d9e48244fc42',
+    'ab2a3efd75f5daf18c56fb5a8dfc85c49baf89385f0717ec516b13befac471c6',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',
