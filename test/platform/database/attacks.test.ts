@@ -744,6 +744,7 @@ const ofTheApplication: Attack[] = [
         ],
         unproven,
       ],
+      [`refunds a donation to the ${whose} account`, (it) => refundOfDonation(it, accountOf(it)), unproven],
       [
         `directs donations to the ${whose} account`,
         (it) => [
@@ -835,6 +836,37 @@ function refundOfCircle({ thief }: Loot, holding: string): string[] {
       [holding]: -100,
       [thief.accountId]: 100,
     }),
+  ];
+}
+
+/** A donation to a cause of the victim, as if paid from this account by a line of another payment, and its refund. */
+function refundOfDonation(it: Loot, account: string): string[] {
+  const [cause, donation, line, journalId] = [newId(), newId(), newId(), newId()];
+  const { thief, victim } = it;
+  const added = JSON.stringify([
+    {
+      id: line,
+      user_id: thief.id,
+      amount: 5,
+      status: 'successful',
+      type: 'price',
+      source_account_id: account,
+      destination_account_id: victim.accountId,
+      reference_type: 'donation',
+      reference_id: cause,
+      purpose: 'product_transfer',
+    },
+  ]);
+  return [
+    payFromBalance(it, { journalId }),
+    `select record_transactions('${journalId}', '${added}')`,
+    `insert into charitable_causes (id, name, description, target_amount, regulations, benefit, owner_type, account_id,
+       status, created_by) values ('${cause}', 'c', 'c', 5, 'r', 'b', 'individual', '${victim.accountId}', 'pending',
+       '${thief.id}')`,
+    `insert into donations (id, user_id, type, amount, status, cause_id, transaction_id)
+     values ('${donation}', '${thief.id}', 'specific', 5, 'completed', '${cause}', '${line}')`,
+    `update donations set status = 'refunded', refund_transaction_id = '${newId()}' where id = '${donation}'`,
+    journal('donation.refunded', `donation/${donation}/refunded`, { [victim.accountId]: -5, [account]: 5 }),
   ];
 }
 
