@@ -99,10 +99,12 @@ function leastWith({ fixed, basis_points }: FeeShare, minimum: Money, sign: 1n |
   const missing = unitsOf(minimum) - offset;
   const first = missing > 0n ? (missing + grows - 1n) / grows : 1n;
   const period = Number(tenThousand);
+  // Not computed at each step: a batch may ask for the least amount a thousand times.
+  const turn = Number(grows % tenThousand);
   let rest = Number((((grows * first + offset) % tenThousand) + tenThousand) % tenThousand);
   for (let tried = 0; tried < period; tried += 1) {
     if (rest === 0) return moneyOfUnits((first + BigInt(tried)) * step);
-    rest = (rest + Number(grows % tenThousand)) % period;
+    rest = (rest + turn) % period;
   }
   return null;
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { worstBodies } from '../../../bench/bodies/worst-bodies.ts';
+import { mostItems as mostPayouts } from '../../../src/money-out/payout-batches/payout-batch.ts';
 import { readBatchFile } from '../../../src/money-out/payout-batches/read-batch-file.ts';
+import { judgePayout } from '../../../src/money-out/payouts/price-payout.ts';
 import { bodyLimitBytes } from '../../../src/platform/http/body.ts';
 import { mostItems } from '../../../src/platform/http/cut-long-lists.ts';
 import { parseJson } from '../../../src/platform/http/json-body.ts';
@@ -104,6 +106,22 @@ it('The worst import file of payouts costs no more processor time than its size 
   });
   expect(dear).toEqual([]);
 }, 120_000);
+
+it.each([16, 385])(
+  'A batch of payouts below a fee of %i basis points costs no more processor time than its size allows',
+  (basis_points) => {
+    const rule = { fixed: '2500.5000', basis_points, provider_fixed: '0.0000', provider_basis_points: 0 };
+    const bank = { shortest: 1, longest: 34, minimum: '10000.0000', maximum: '1000000000.0000', provider: 'xendit' };
+    const judgeOne = () => judgePayout({ ...bank, feeMode: 'DEDUCTED', rule }, { bankCode: 'BCA', amount: '1' });
+    const complaint = expect.stringContaining('does not cover the fee');
+    expect(judgeOne()).toEqual({ complaints: [{ field: 'amount', complaint }], price: null });
+    const bytes = JSON.stringify({ bank_code: 'BCA', amount: '1' }).length * mostPayouts;
+    const cost = costOf(() => {
+      for (let count = 0; count < mostPayouts; count += 1) judgeOne();
+    });
+    expect(cost).toBeLessThan(usualMs + ((bytes - bodyLimitBytes.auth) / 1024) * msOfEachKibibyte);
+  },
+);
 
 describe('Worst-case bodies', () => {
   it('A body costs no more processor time than its size allows, whatever its form and fields', () => {
