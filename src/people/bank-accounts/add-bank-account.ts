@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { unlessMissing } from '../../platform/encryption/personal-keys.ts';
 import type { Sealer } from '../../platform/encryption/sealer.ts';
 import { recordAction } from '../../platform/events/record-event.ts';
 import type { Caller } from '../../shared/caller.ts';
@@ -11,9 +12,9 @@ import type { OpenedBankAccount } from './find-bank-accounts.ts';
 import { complainOfAccountNumber, complainOfUnknownBanks, findPayoutBank } from './payout-bank.ts';
 
 /**
- * Adds a bank account of the caller, or of its organization for users of type `organization`. It becomes usable
- * `waitHours` hours later, by the database's clock. Throws REQUEST_INVALID for an unsupported bank and for an account
- * number that the bank does not use.
+ * Adds a bank account of the caller, or of its organization for users of type `organization`, whose other admins are
+ * told, too. It becomes usable `waitHours` hours later, by the database's clock. Throws REQUEST_INVALID for an
+ * unsupported bank and for an account number that the bank does not use.
  */
 export async function addBankAccount(
   em: EntityManager,
@@ -34,10 +35,25 @@ export async function addBankAccount(
     );
     await recordAction(tx, { caller, requestId }, 'RESOURCE_CREATED', ['bank_account', id]);
     const facts = { bank: bankCode, ending: details.account_number.slice(-4) };
-    await recordMail(tx, sealer, { userId: caller.userId, kind: 'bank_account_added', facts });
+    const tell = (userId: string) => recordMail(tx, sealer, { userId, kind: 'bank_account_added', facts });
+    await tell(caller.userId);
+    for (const userId of await findOtherAdmins(tx, caller.userId, organizationId)) await unlessMissing(tell(userId));
     return tx.findOneOrFail(BankAccount, { id });
   });
   return { account, details };
+}
+
+/** The most of an organization's admins who are told of a bank account besides the one who added it. */
+const mostToldAdmins = 20;
+
+/** Returns the admins who have been in the organization longest: a newcomer cannot displace them. */
+async function findOtherAdmins(tx: EntityManager, userId: string, organizationId: string | null): Promise<string[]> {
+  const rows = await tx.execute<{ id: string }[]>(
+    `select id from users where organization_id = ? and user_type = 'organization' and status = 'active' and id <> ?
+     order by created_at, id limit ?`,
+    [organizationId, userId, mostToldAdmins],
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function refuseImpossible(em: EntityManager, bankCode: string, accountNumber: string): Promise<void> {

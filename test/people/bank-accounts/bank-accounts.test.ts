@@ -70,6 +70,24 @@ describe('POST /v1/bank-accounts (withdraw-account)', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
   });
 
+  it('Every active admin of an organization is told of its new bank account', async () => {
+    const admin = await buildOrganizationAdmin(stack);
+    const { organizationId } = admin;
+    const [other, suspended] = [
+      await buildOrganizationAdmin(stack, { organizationId }),
+      await buildOrganizationAdmin(stack, { organizationId }),
+    ];
+    await stack.em().execute("update users set status = 'suspended' where id = ?", [suspended.id]);
+    expect((await add(admin)).status).toBe(201);
+    const told = await stack
+      .em()
+      .execute<{ user_id: string }[]>(
+        "select user_id from mails where kind = 'bank_account_added' and user_id in (?, ?, ?)",
+        [admin.id, other.id, suspended.id],
+      );
+    expect(told.map(({ user_id }) => user_id).toSorted()).toEqual([admin.id, other.id].toSorted());
+  });
+
   it('Platform users cannot have bank accounts', async () => {
     expect((await add(await buildPlatformAdmin(stack))).status).toBe(403);
   });
