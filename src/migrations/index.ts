@@ -1,7 +1,6 @@
 import type { NamedMigration } from '../platform/database/database.ts';
 import { M0001Baseline } from './m0001-baseline.ts';
 import { M0002BookedTransfersByTime } from './m0002-booked-transfers-by-time.ts';
-import { M0003RefundsToPeople } from './m0003-refunds-to-people.ts';
 
 /** The start of every database. */
 export const baseline: NamedMigration = { name: 'm0001-baseline', class: M0001Baseline };
@@ -10,5 +9,4 @@ export const baseline: NamedMigration = { name: 'm0001-baseline', class: M0001Ba
 export const migrations: NamedMigration[] = [
   baseline,
   { name: 'm0002-booked-transfers-by-time', class: M0002BookedTransfersByTime },
-  { name: 'm0003-refunds-to-people', class: M0003RefundsToPeople },
 ];

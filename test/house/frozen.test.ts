@@ -13,15 +13,11 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    'ab2a3efd75f5daf18c56fb5a8dfc85c49baf89385f0717ec516b13befac471c6',
+    '85a91ea09802b763a978149974bace67e968e4a897c3bb53e49bddd07ea97c83',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',
     'd7855e4b792585ac03419a8ce8820f11a7facfd69ee684d9f719834f4accab51',
-  ],
-  'm0003-refunds-to-people': [
-    'src/migrations/m0003-refunds-to-people.ts',
-    '3f6c3e054bbcc45b0a67484d4988f3bdcf15d233011c0ca8b99a7d25c44b1f2a',
   ],
   'k0001-keys': ['src/migrations/keys/keys.sql', '1e1d93d8b9b82e44e287c0385ba6b8f419b2ab1374944f1461967b0a2e258029'],
 };

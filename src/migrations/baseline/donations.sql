@@ -194,10 +194,11 @@ begin
 end $$;
 
 -- The account to which a donation is refunded: the account that paid it or, if the gateway did, the donor's oldest
--- account.
+-- account. Null for an account of another kind: nothing proves the accounts of a transaction.
 create function refund_account(p_donation_id uuid) returns uuid language sql stable
 set search_path = pg_catalog, public, pg_temp as $$
-  select case when t.destination_account_id is not null then t.source_account_id else (
+  select case when t.destination_account_id is not null then (
+      select a.id from accounts a where a.id = t.source_account_id and a.kind in ('user', 'organization')) else (
       select a.id from accounts a
       where case u.user_type when 'organization' then a.kind = 'organization' and a.organization_id = u.organization_id
         else a.kind = 'user' and a.user_id = u.id end
