@@ -188,7 +188,12 @@ describe('Migrations that wait for a lock', () => {
     const isWaiting = () =>
       eventually(
         async () =>
-          (await watcher.query("select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'")).rows,
+          (
+            await watcher.query(
+              `select 1 from pg_locks l join pg_database d on d.oid = l.database
+               where not l.granted and l.mode = 'AccessExclusiveLock' and d.datname = current_database()`,
+            )
+          ).rows,
         (rows) => rows.length > 0,
       );
     // Sessions queue behind the migration, with the time-outs of API and worker.
