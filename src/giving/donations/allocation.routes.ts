@@ -5,6 +5,7 @@ import { bodyLimitBytes } from '../../platform/http/body.ts';
 import { amount, uuid } from '../../platform/http/fields.ts';
 import { listQuery, pageFields, presentPage } from '../../platform/http/paging.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
+import { budgets } from '../../shared/budgets.ts';
 import type { AllocationWorkflows } from './allocation.ts';
 import { allocationLimit, donationRefusals, donationRefusalTexts } from './allocation.ts';
 import { createAllocation } from './create-allocation.ts';
@@ -73,6 +74,7 @@ routes.post(
     access,
     body: Allocation,
     bodyLimit: bodyLimitBytes.list,
+    turnWithinMs: budgets.requests.allocation,
     answers: {
       200: z.object({
         message,

@@ -64,6 +64,8 @@ export interface RouteDeclaration<A extends Access, B extends z.ZodType, Q exten
   idempotent?: boolean;
   /** Maximum bytes of the body, if not the usual limit (`bodyLimitBytes`). */
   bodyLimit?: number;
+  /** How long a change may wait for the caller's earlier ones, in milliseconds; by default `budgets.requests.away`. */
+  turnWithinMs?: number;
   /** A body that the handler reads itself, described here for OpenAPI only; `optional` bodies may be missing. */
   upload?: { contentType: string; schema: z.ZodType; optional?: boolean };
 }

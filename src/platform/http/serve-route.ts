@@ -122,8 +122,8 @@ export interface ServingPorts {
  */
 const changing = createSemaphore(Number.POSITIVE_INFINITY, { perKey: 4, mostWaiting: 500 });
 
-async function changeInTurn(key: string, change: () => Promise<Answer>): Promise<Answer> {
-  const leave = await changing.enter({ key, waitMs: budgets.requests.away });
+async function changeInTurn(key: string, waitMs: number, change: () => Promise<Answer>): Promise<Answer> {
+  const leave = await changing.enter({ key, waitMs });
   try {
     return await change();
   } finally {
@@ -164,7 +164,8 @@ export async function callRoute<Ports extends ServingPorts>(
       return isAnswer(result) ? result : answer(200, result);
     };
     if (caller === null || isSafe(route.method) || route.idempotent || route.upload) return handle();
-    return changeInTurn('userId' in caller ? caller.userId : caller.partnerId, handle);
+    const key = 'userId' in caller ? caller.userId : caller.partnerId;
+    return changeInTurn(key, route.turnWithinMs ?? budgets.requests.away, handle);
   };
 
   if (access.kind === 'partner') {
