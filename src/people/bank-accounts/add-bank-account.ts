@@ -48,6 +48,7 @@ const mostToldAdmins = 20;
 
 /** Returns the admins who have been in the organization longest: a newcomer cannot displace them. */
 async function findOtherAdmins(tx: EntityManager, userId: string, organizationId: string | null): Promise<string[]> {
+  if (organizationId === null) return [];
   const rows = await tx.execute<{ id: string }[]>(
     `select id from users where organization_id = ? and user_type = 'organization' and status = 'active' and id <> ?
      order by created_at, id limit ?`,

@@ -27,6 +27,7 @@ import {
   webUrl,
 } from './variables.ts';
 
+const otlpProtocol = z.enum(['http/protobuf', 'http/json']);
 /** The samplers of OpenTelemetry's specification that need no other server. */
 const samplers = [
   'always_on',
@@ -135,8 +136,8 @@ export const schema = z
     WORKFLOW_BUNDLE: z.string().min(1).optional(),
     FAILPOINTS: z.string().optional(),
     OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
-    OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),
-    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/protobuf', 'http/json']).optional(),
+    OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol.default('http/protobuf'),
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol.optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: endpointUrl.optional(),
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpointUrl.optional(),

@@ -7,3 +7,11 @@ export interface Listed<Item> {
   total: number;
   next?: string | undefined;
 }
+
+const isShown = <Shown>(part: Part<Shown>): part is Shown => part !== null && part !== unreadable;
+
+/** Joins parts into one: null if the caller may not read one of them, `unreadable` if one is temporarily unavailable. */
+export function together<Shown>(parts: Part<Shown>[]): Part<Shown[]> {
+  if (parts.every(isShown)) return parts;
+  return parts.includes(null) ? null : unreadable;
+}

@@ -9,7 +9,7 @@ import type { DecisionShown } from './decision-page.ts';
 import { tableOf } from './lists.routes.ts';
 import { endpointColumns, pageOf, type Row } from './lists.ts';
 import { proposeLink, type ReceiptShown } from './overview-page.ts';
-import { type Listed, type Part, unreadable } from './part.ts';
+import { type Listed, type Part, together, unreadable } from './part.ts';
 import {
   cards,
   type DeliveryShown,
@@ -91,22 +91,26 @@ export function resourcePages(router: Router, { call, readPart, readMe, show, go
     receipts: Part<Listed<ReceiptShown>>,
   ): Promise<Part<Listed<DecisionShown>>> {
     if (receipts === null || receipts === unreadable) return receipts;
-    const parts = await Promise.all(
-      receipts.items.map(({ id }) => listOf<DecisionShown>(ctx, '/v1/decisions', { receipt_id: id })),
+    const lists = together(
+      await Promise.all(
+        receipts.items.map(({ id }) => listOf<DecisionShown>(ctx, '/v1/decisions', { receipt_id: id })),
+      ),
     );
-    if (parts.includes(null)) return null;
-    const items = parts.flatMap((part) => (part === null || part === unreadable ? [] : part.items));
-    return parts.includes(unreadable) ? unreadable : { items, total: items.length };
+    if (lists === null || lists === unreadable) return lists;
+    const items = lists.flatMap((list) => list.items);
+    return { items, total: items.length };
   }
   /** The journals that events name, oldest first. */
   async function journalsNamed(ctx: Context, events: Part<Listed<EventShown>>): Promise<Part<JournalShown[]>> {
     if (events === null || events === unreadable) return events;
     const named = events.items.map(({ data }) => data?.journal_id).filter((id) => typeof id === 'string');
-    const parts = await Promise.all(
-      [...new Set(named)].map((id) => readPart<JournalShown>(ctx, 'get', '/v1/journals/:id', { params: { id } })),
+    const journals = together(
+      await Promise.all(
+        [...new Set(named)].map((id) => readPart<JournalShown>(ctx, 'get', '/v1/journals/:id', { params: { id } })),
+      ),
     );
-    const journals = parts.flatMap((part) => (part === null || part === unreadable ? [] : part));
-    return parts.includes(unreadable) ? unreadable : journals.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+    if (journals === null || journals === unreadable) return journals;
+    return journals.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
   }
   const idOf = (ctx: Context): Record<string, string> => ({ id: ctx.params.id ?? '' });
 
