@@ -134,6 +134,8 @@ const graceAfterSteps = 2 * second;
 const reach = {
   /** A connection to the database, or a free one from the pool. */
   database: 2 * second,
+  /** How long a statement runs before its server is asked whether it still answers; the wait doubles, up to `most`. */
+  stall: { first: 0.7 * second, most: 15 * second },
   /** A connection to the keys database, or a free one from its pool. */
   keys: 1.5 * second,
   temporal: 1.5 * second,

@@ -37,6 +37,8 @@ const runsWithin: Readonly<Record<string, readonly string[]>> = {
 /** Pairs of budgets; the first must expire before the second. */
 export const nestings: readonly (readonly [inner: string, outer: string])[] = [
   ['reach.database', 'requests.away'],
+  ['reach.stall.first', 'requests.away'],
+  ['reach.stall.most', 'steps.sweep'],
   ['callerLookUp.waitMs', 'requests.away'],
   ['reach.database', 'callerLookUp.runMs'],
   ['callerLookUp.runMs', 'requests.away'],

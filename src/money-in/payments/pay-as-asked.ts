@@ -49,13 +49,13 @@ type AskedPayment = Pick<BalancePayment, 'transactionId' | 'requestId' | 'deadli
 /**
  * Pays from a balance under the request's idempotency key, if any. Returns the stored response of the key's first
  * request, or the `answer` to `pay`, rebuilt from the payment unless it `changes`. Never pays after the request's
- * deadline, by the database's clock. After a lost connection, whose commit may have succeeded, and after a payment
- * whose answer cannot be read, retries under the same ids once the database accepts connections: the journal's
- * business key ensures one payment. A refusal under a key is final, but another request with the key may have paid or
- * be about to, so the refusal is stored under the key's lock before it is returned; if a payment came first, its
- * response is returned. Throws as `pay` does, IDEMPOTENCY_KEY_REUSED for a key of another request, and
- * SERVICE_UNAVAILABLE if the outcome is unknown; without a key that error names the transaction and must not be
- * retried.
+ * deadline, by the database's clock. After a lost connection, whose statement may have succeeded or may still reach the
+ * database, and after a payment whose answer cannot be read, retries under the same ids until the database answers or
+ * the deadline has passed: the journal's business key ensures one payment. A refusal under a key is final, but another
+ * request with the key may have paid or be about to, so the refusal is stored under the key's lock before it is
+ * returned; if a payment came first, its response is returned. Throws as `pay` does, IDEMPOTENCY_KEY_REUSED for a key
+ * of another request, and SERVICE_UNAVAILABLE if the outcome is unknown; without a key that error names the transaction
+ * and must not be retried.
  */
 export async function payUnderKey(
   em: EntityManager,
@@ -78,7 +78,7 @@ export async function payUnderKey(
     return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
   };
   const sendAgain = (row: KeyRow) => answerOf(row) ?? send({ replayed: true });
-  let loss: { cause: unknown; until: number } | undefined;
+  let loss: { cause: unknown } | undefined;
   const payOnce = async (): Promise<SentAnswer> => {
     try {
       if (claim === null) return await send(await payWith(null));
@@ -103,9 +103,9 @@ export async function payUnderKey(
         return await payOnce();
       } catch (error) {
         const isLost = isLostConnection(error) || (isPaid && isAway(error));
-        if (isLost) loss ??= { cause: error, until: performance.now() + repeatedForMs };
+        if (isLost) loss ??= { cause: error };
         if (loss === undefined) throw error;
-        if (!isAway(error) || performance.now() > loss.until) throw loss.cause;
+        if (!isAway(error)) throw loss.cause;
         await sleep(askedAgainMs, undefined, { signal });
       }
     }
@@ -125,8 +125,6 @@ export async function payUnderKey(
 
 /** How often to retry an unreachable database, in milliseconds. */
 const askedAgainMs = 200;
-/** How long to retry after the loss; the rest of the time is for the request's other work and its response. */
-const repeatedForMs = (budgets.requests.away * 2) / 3;
 
 /**
  * The amount paid, which may exceed the request, and the balance after it as in the account statement. Null if unpaid.

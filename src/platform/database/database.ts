@@ -4,6 +4,7 @@ import { budgets } from '../../shared/budgets.ts';
 import { tlsOf, withoutParameters } from './database-tls.ts';
 import { type PoolClient, releaseWhenLost } from './lost-connections.ts';
 import { prepareMarkedStatements } from './prepared-statements.ts';
+import { type ServerPool, type WatchStatement, watchStatements } from './stalled-server.ts';
 import { keepLimits, type LimitedClient } from './time-limit.ts';
 import { traceStatements } from './traced-statements.ts';
 
@@ -16,24 +17,29 @@ const isSubmittable = (config: unknown): boolean =>
  * creates, V8 promotes every result to the old generation, and under load the API spent tens of milliseconds a second
  * on garbage collection. `test/platform/database/garbage.full.test.ts` measures this; the reason in V8 is unknown.
  */
-function askByCallback(client: PoolClient): void {
+function askByCallback(client: PoolClient, watch: WatchStatement): void {
   const query = client.query.bind(client);
   client.query = (config, ...rest) => {
     if (isSubmittable(config) || rest.some((argument) => typeof argument === 'function')) return query(config, ...rest);
     return new Promise((resolve, reject) => {
-      query(config, rest[0], (error: unknown, result: unknown) => (error ? reject(error) : resolve(result)));
+      const unwatch = watch(client);
+      query(config, rest[0], (error: unknown, result: unknown) => {
+        unwatch();
+        if (error) reject(error);
+        else resolve(result);
+      });
     });
   };
 }
 
 /** The part of a `pg` pool used here. */
-interface Pool {
+interface Pool extends ServerPool {
   on(event: 'connect', listener: (client: LimitedClient) => void): unknown;
 }
 
 /** Wraps the client's `query`, innermost wrapper first. */
-function prepareConnection(client: LimitedClient, url: string): void {
-  askByCallback(client);
+function prepareConnection(client: LimitedClient, url: string, watch: WatchStatement): void {
+  askByCallback(client, watch);
   prepareMarkedStatements(client);
   releaseWhenLost(client);
   keepLimits(client);
@@ -86,7 +92,10 @@ export function connectionTo(
       ssl: tlsOf(url),
       application_name: 'amanah',
       keepAlive: true,
-      onPoolCreated: (pool: Pool) => pool.on('connect', (client) => prepareConnection(client, url)),
+      onPoolCreated: (pool: Pool) => {
+        const watch = watchStatements(pool);
+        pool.on('connect', (client) => prepareConnection(client, url, watch));
+      },
     },
     forceUtcTimezone: true,
     allowGlobalContext: false,

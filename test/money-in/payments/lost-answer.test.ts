@@ -1,4 +1,5 @@
 import { must } from '../../../src/shared/assert.ts';
+import { budgets } from '../../../src/shared/budgets.ts';
 import { buildActiveCircle, buildConsentedCircle, buildMembers } from '../../circles/build-circle.ts';
 import { type BalanceRequest, balanceWays, notAtAll, readPaid, wholly } from '../../e2e/balance-ways.ts';
 import { buildCause } from '../../giving/causes/build-cause.ts';
@@ -181,6 +182,7 @@ async function expectMadeWhenRepeated(request: BalanceRequest, key: string, answ
   expect(await readPaid(stack, request)).toEqual(wholly);
 }
 
+const bca = 1;
 const ways = Object.entries(balanceWays);
 const wayOf = (name: string) => must(balanceWays[name], `${name} is a way to pay`);
 
@@ -213,6 +215,58 @@ describe('A payment whose statement reaches the database after its request was a
     const [unkeyed, keyed] = await stall([donation], [contribution, key]);
     await expectNotMade(donation, must(unkeyed, 'the request was answered'));
     await expectMadeWhenRepeated(contribution, key, must(keyed, 'the request was answered'));
+  }, 120_000);
+});
+
+describe('A request without a key while the database stops answering', () => {
+  /** The contract's three seconds, and one for a busy machine. */
+  const soonMs = budgets.requests.away + 1000;
+  const topUp = (payer: BuiltUser) =>
+    ask({
+      path: '/v1/payments/gateway',
+      body: { reference_type: 'account_top_up', reference_id: payer.accountId, payment_id: bca, amount: 50_000 },
+      payer,
+    });
+  async function stalledAt(text: string, payer: BuiltUser, act: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+    await reconnect(payer);
+    const { database } = stack.lines.api;
+    database.set({ kind: 'hold-at', text });
+    const askedAt = performance.now();
+    const answer = await act();
+    expect([text, performance.now() - askedAt < soonMs]).toEqual([text, true]);
+    database.set({ kind: 'pass' });
+    await untilQuiet();
+    return answer;
+  }
+
+  it.each(['opening_numbers', 'from "payment_channels"'])(
+    'A top-up whose database stops answering at %s returns 503 within seconds and is not made',
+    async (text) => {
+      const payer = await buildPayer();
+      const answer = await stalledAt(text, payer, () => topUp(payer));
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+      const { body } = await stack.get('/v1/payments/orders', { token: payer.token });
+      expect(body.data.total).toBe(0);
+    },
+    120_000,
+  );
+
+  it('A top-up whose database stops answering once it is made returns 503 within seconds with its id', async () => {
+    const payer = await buildPayer();
+    const answer = await stalledAt('from "payment_orders"', payer, () => topUp(payer));
+    expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
+    const { status } = await stack.get(`/v1/payments/orders/${idIn(answer)}`, { token: payer.token });
+    expect(status).toBe(200);
+  }, 120_000);
+
+  it('A withdrawal whose database stops answering once it is made returns 503 within seconds with its id', async () => {
+    const payer = await buildIndividual(stack, { balance: '1000000' });
+    const bank_account_id = await addBankAccount(stack, payer);
+    const path = `/v1/accounts/${payer.accountId}/withdrawals`;
+    const body = { bank_account_id, amount: '100000' };
+    const answer = await stalledAt('from "withdrawals"', payer, () => ask({ path, body, payer }));
+    expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, false]);
+    expect((await stack.get(`/v1/withdrawals/${idIn(answer)}`, { token: payer.token })).status).toBe(200);
   }, 120_000);
 });
 
@@ -264,7 +318,6 @@ describe('A withdrawal without a key whose answer was lost', () => {
 });
 
 describe('A contribution without a key whose answer could not be read', () => {
-  const bca = 1;
   const contribute = (saving_circle_id: string, { token }: BuiltUser, fields: object = {}) =>
     stack.post(
       '/v1/saving-circles/contribute',
