@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    '85a91ea09802b763a978149974bace67e968e4a897c3bb53e49bddd07ea97c83',
+    'fdab2560fa0194dfebae7a998667fa9fea13f31b22f941e993334e35865925c0',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

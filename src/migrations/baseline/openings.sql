@@ -25,6 +25,8 @@ create table requests (
   -- numbers. It is sealed for the id, which is derived from partner and key and so is known before the row is read.
   answer_body text,
   answer_sealed text,
+  -- The payer's balance in the first response to a payment from a balance, which is rebuilt from the payment. IDR.
+  new_balance numeric(20, 4),
   id uuid,
   decided_at timestamptz not null default clock_timestamp(),
   primary key (owner_id, key_hash),

@@ -343,7 +343,7 @@ begin
 
   if keyed then
     update requests k set fingerprint = p.fingerprint, resource_id = p.transaction_id, made = p.request_number,
-        refusal = null, decided_at = dated
+        refusal = null, new_balance = left_over[p.ordinality], decided_at = dated
       from unnest(payments) with ordinality p
       where k.owner_id = p.user_id and k.key_hash = p.key_hash and outcomes[p.ordinality] = 'paid';
     -- A key without a resource or a refusal has no row: the caller then records these refusals (refuseOnce).

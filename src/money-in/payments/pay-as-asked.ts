@@ -8,6 +8,7 @@ import {
   findUnderKey,
   type KeyRow,
   keepFirstAnswer,
+  placeOf,
   type SentAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
@@ -18,6 +19,7 @@ import type { Caller } from '../../shared/caller.ts';
 import { DomainError, withFieldNames } from '../../shared/errors.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
+import type { KeyClaim } from '../../shared/opening.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { accountTopUp } from './account-top-up.ts';
 import type { BalancePayment, NumberedKey, Paid, PaidAmount } from './balance-payment.ts';
@@ -67,7 +69,7 @@ export async function payUnderKey(
   const transactionId = balancePaymentIdFor(userId, key);
   const deadline = new Date(caller.askedAt.getTime() + budgets.balancePayment.lives).toISOString();
   const claim = claimFor(userId, key, path, body);
-  const find = () => findPaid(em.fork(), userId, transactionId);
+  const find = () => findPaid(em.fork(), userId, transactionId, claim);
   const payWith = (idempotency: NumberedKey | null) =>
     pay({ payer: caller, transactionId, requestId, idempotency, deadline });
   let isPaid = false;
@@ -127,13 +129,21 @@ export async function payUnderKey(
 const askedAgainMs = 200;
 
 /**
- * The amount paid, which may exceed the request, and the balance after it as in the account statement. Null if unpaid.
+ * The amount paid, which may exceed the request, and the balance after it: under a key as in the first response,
+ * otherwise as in the account statement. Null if unpaid.
  */
-async function findPaid(em: EntityManager, userId: string, transactionId: string): Promise<PaidAmount | null> {
+async function findPaid(
+  em: EntityManager,
+  userId: string,
+  transactionId: string,
+  claim: KeyClaim | null,
+): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
-    `select amount::text, balance_after(source_account_id, batch_id)::numeric(20, 4)::text as balance from transactions
-     where id = ? and user_id = ?`,
-    [transactionId, userId],
+    `select t.amount::text, coalesce(
+       (select k.new_balance from requests k where k.owner_id = ? and k.key_hash = ? and k.resource_id = t.id),
+       balance_after(t.source_account_id, t.batch_id))::numeric(20, 4)::text as balance
+     from transactions t where t.id = ? and t.user_id = ?`,
+    [...(claim === null ? [null, null] : placeOf(claim)), transactionId, userId],
   );
   return row ?? null;
 }

@@ -1,5 +1,8 @@
+import { systemAccounts } from '../../../src/ledger/accounts/account.ts';
+import { newId } from '../../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { buildProduct } from '../../support/build-targets.ts';
+import { plantJournal } from '../../support/plant-journal.ts';
 import { isFullRun } from '../../support/run.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
 
@@ -70,6 +73,22 @@ describe('An Idempotency-Key', () => {
       expect(orders.body.data.total + (await paid())).toBe(1);
     },
   );
+
+  it('A retry of a balance payment returns the first balance even if an earlier credit was committed later', async () => {
+    const businessKey = `test/credited/${newId()}`;
+    const postings = [
+      { accountId: systemAccounts.gatewayClearing, amount: '-50' },
+      { accountId: payer.accountId, amount: '50' },
+    ];
+    const first = await stack.owner().transactional(async (tx) => {
+      await plantJournal(tx, { kind: 'test.credited', businessKey, postings });
+      return post('/v1/payments/balance', balanceBody(), key);
+    });
+    expect(JSON.parse(first.text).data.new_balance).toBe('900.0000');
+    expect(await balanceOf(stack, payer.accountId)).toBe('950.0000');
+    const second = await post('/v1/payments/balance', balanceBody(), key);
+    expect(second).toEqual({ ...first, replayed: 'true' });
+  });
 
   it.each(rails)(
     'A %s payment with a used Idempotency-Key and another body returns 400',
