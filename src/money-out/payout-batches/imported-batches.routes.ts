@@ -10,7 +10,6 @@ import { sendStored } from '../../platform/http/replay.ts';
 import { createRouteGroup } from '../../platform/http/route-group.ts';
 import { validate } from '../../platform/http/validate.ts';
 import { budgets } from '../../shared/budgets.ts';
-import { newId } from '../../shared/ids.ts';
 import type { BatchPorts } from './create-payout-batch.ts';
 import { importPayoutBatch } from './import-payout-batch.ts';
 import { mostItems, mostOpenBatches } from './payout-batch.ts';
@@ -60,7 +59,7 @@ routes.post(
         userId: caller.userId,
         file: { bytes: await buffer(file.open()), sha256: file.sha256 },
         externalRef: fields.external_ref,
-        key: readIdempotencyKey(ctx) ?? newId(),
+        key: readIdempotencyKey(ctx),
         requestId,
       }),
     );

@@ -72,6 +72,23 @@ it('An import whose outcome is unknown is answered with its own form, and sendin
   expect(data.total).toBe(1);
 });
 
+it('An import without a key that loses its connection names its batch and gets no Retry-After', async () => {
+  const row = `first,20000,BRI,${magicAccount('200001')},Budi`;
+  const form = new FormData();
+  form.append(
+    'file',
+    new File([`external_ref,amount,bank_code,bank_account_number,beneficiary_name\n${row}\n`], 'payroll.csv'),
+  );
+  const { status, headers, body } = await losing(['requests', 'new.made is not null'], async () => {
+    const url = `${stack.url}/v1/partner-accounts/${partner.id}/payout-batches`;
+    const authorization = `Bearer ${partner.admin.token}`;
+    const answer = await fetch(url, { method: 'POST', body: form, headers: { authorization } });
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as { message: string } };
+  });
+  expect([status, headers.get('retry-after')]).toEqual([503, null]);
+  expect(body.message).toMatch(/^The outcome is unknown\. If it was created, its id is [0-9a-f-]{36}$/);
+});
+
 it('A decision page tells the reserved amount, and after an unknown outcome that the approved decision is being carried out', async () => {
   const payoutId = await buildUnknownPayout(stack, partner);
   const { id } = (await propose(stack, operators, { kind: 'settle_payout', payout_id: payoutId, outcome: 'failed' }))
