@@ -35,7 +35,7 @@ const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, strin
   reversed: `The provider reports that the bank has returned the ${it}.`,
   refused: `The provider refused the ${it}`,
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
-  unsent: 'The provider was unreachable or did not accept the request. Nothing has been sent yet.',
+  unsent: `The provider could not be asked for the ${it}. Nothing has been sent yet.`,
   'not known': `The outcome is unknown: the provider does not know the ${it} (yet).`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',

@@ -68,7 +68,7 @@ describe('A payout that the provider defers for an hour', () => {
     const texts = (await partner.get(`/payouts/${id}/timeline`)).body.data.items.map(
       ({ text }: { text: string }) => text,
     );
-    expect(texts).toContain('The provider was unreachable or did not accept the request. Nothing has been sent yet.');
+    expect(texts).toContain('The provider could not be asked for the transfer. Nothing has been sent yet.');
     expect(texts).not.toContain('The provider was asked to make the transfer.');
     const settling = { kind: 'settle_payout', payout_id: id, outcome: 'failed' };
     expect(await decide(stack, operators, settling)).toMatchObject({ status: 'carried_out' });
