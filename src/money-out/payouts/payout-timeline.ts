@@ -36,7 +36,9 @@ const statusTexts = (it: string, wasSent: boolean): Record<ProviderStatus, strin
   refused: `The provider refused the ${it}`,
   'repeat refused': 'The outcome is unknown: the provider refused the repeated request',
   unsent: `The provider could not be asked for the ${it}. Nothing has been sent yet.`,
-  'not known': `The outcome is unknown: the provider does not know the ${it} (yet).`,
+  'not known': wasSent
+    ? `The outcome is unknown: the provider does not know the ${it} (yet).`
+    : `The provider has no such ${it}: nothing was sent.`,
   silent: 'The outcome is unknown: the provider gave no usable answer.',
   'another amount': 'The outcome is unknown: the provider reports another amount.',
   'request differs': wasSent

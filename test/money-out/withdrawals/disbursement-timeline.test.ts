@@ -66,6 +66,10 @@ it('The timeline of a disbursement shows that it was rejected or that its decisi
   await decide(rejected, 'reject', approvers[0]);
   await withdrawalWhen(stack, rejected.owner, rejected.id, 'failed');
   expect(await decisionOf(rejected)).toEqual([asked, 'One of our operators rejected it.']);
+  const { items } = await timelineOf(rejected);
+  expect(items.filter(({ type }) => type === 'provider').map(({ text }) => text)).toEqual([
+    'The provider has no such transfer: nothing was sent.',
+  ]);
   const lapsed = await buildWaitingDisbursement(stack);
   await age(lapsed, 8);
   await decide(lapsed, 'approve', approvers[0]);
