@@ -43,7 +43,7 @@ await runMain(async () => {
     (request, response) => {
       // A keep-alive connection would otherwise bring further requests to a process that is shutting down.
       if (stops) response.setHeader('Connection', 'close');
-      serve(request, response);
+      return serve(request, response);
     },
     { maxConnections: config.MAX_CONNECTIONS },
   );

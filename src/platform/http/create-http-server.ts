@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { DomainError, type ErrorCode, errorCodeOf } from '../../shared/errors.ts';
 import { bodyTimeoutMs } from './body.ts';
@@ -12,6 +12,11 @@ const lookMs = 30_000;
 const keepAliveTimeoutMs = 65_000;
 /** Longer than any request waits, and than proxies wait for one. */
 const silenceTimeoutMs = 120_000;
+/**
+ * How many requests may be in progress when one more arrives on a connection that awaits responses. Without this limit a
+ * few connections could send tens of thousands at once and exhaust the memory.
+ */
+const mostPipelined = 1000;
 
 export interface HttpServerOptions {
   /** The maximum number of open connections; further ones are closed at once. */
@@ -32,12 +37,15 @@ interface HttpConnection {
   isRefused: boolean;
 }
 
+/** Serves a request; returns a promise if the work continues afterwards. */
+export type Serve = (request: IncomingMessage, response: ServerResponse) => unknown;
+
 /**
  * Creates the API's HTTP server. Body readers limit the body (JSON by time and size, uploads by progress); once a
  * request is answered, the server limits the time for the rest of its body. Requests that Node or its parser rejects
  * also get the error envelope of their path, with a request id; after that the connection serves nothing more.
  */
-export function createHttpServer(serve: RequestListener, options: HttpServerOptions): Server {
+export function createHttpServer(serve: Serve, options: HttpServerOptions): Server {
   const { maxConnections, restOfBodyMs = bodyTimeoutMs, headersMs = headersTimeoutMs, lookEveryMs = lookMs } = options;
   const { silenceMs = silenceTimeoutMs } = options;
   const connections = new WeakMap<Socket, HttpConnection>();
@@ -46,12 +54,27 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     connections.set(socket, known);
     return known;
   };
-  /** False for requests after a refusal: they are neither served nor answered. */
+  let inProgress = 0;
+  const serveCounted = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    inProgress += 1;
+    try {
+      await serve(request, response);
+    } finally {
+      inProgress -= 1;
+    }
+  };
+  /** False for requests after a refusal, and for too many pipelined ones: they are neither served nor answered. */
   const accepts = (request: IncomingMessage, response: ServerResponse): boolean => {
     const connection = connectionOf(request.socket);
     if (connection.isRefused) {
       // Responses in progress, including the refusal, are not cut off: Node closes after the refusal.
       if (connection.underWay.size === 0) request.socket.destroy();
+      return false;
+    }
+    if (connection.underWay.size > 0 && inProgress >= mostPipelined) {
+      connection.isRefused = true;
+      stopParsing(request.socket);
+      request.socket.destroy();
       return false;
     }
     connection.arrived += 1;
@@ -70,7 +93,7 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     if (!accepts(request, response)) return;
     const isHostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
     if (isHostMissing) refuseRequest(request, response, 'The header Host is missing');
-    else serve(request, response);
+    else void serveCounted(request, response);
   });
   server.requestTimeout = 0;
   // A client that never reads its response would hold its connection for ever, at no cost.
@@ -109,6 +132,15 @@ export function createHttpServer(serve: RequestListener, options: HttpServerOpti
     });
   });
   return server;
+}
+
+/**
+ * Discards what the connection has sent. Destroying its socket is not enough: Node would still create a request and a
+ * response for each of the hundreds of requests in the packet that it is parsing. There is no public API for this; 2 is
+ * what Node's own handler returns to end the parsing at an upgrade.
+ */
+function stopParsing(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
+  if (socket.parser) socket.parser.onIncoming = () => 2;
 }
 
 /** Closes the connection if the rest of the body, which is discarded, does not arrive in time. */

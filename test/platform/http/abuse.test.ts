@@ -353,6 +353,54 @@ describe('Connection limits', () => {
   });
 });
 
+describe('Pipelined requests', () => {
+  it('One connection keeps at most 1,000 requests in progress, and then loses it; others are served', async () => {
+    let [begun, served] = [0, 0];
+    const over = Promise.withResolvers<void>();
+    await using server = createHttpServer(
+      async ({ url }, response) => {
+        begun += 1;
+        if (url === '/slow') await over.promise;
+        served += 1;
+        response.end('served');
+      },
+      { maxConnections: 10 },
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    let parsed = 0;
+    server.on('request', () => {
+      parsed += 1;
+    });
+    const flood = () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(5_000));
+      // once() would fail with the error of a reset connection, which is expected here.
+      return new Promise((resolve) => socket.once('close', resolve));
+    };
+    try {
+      await flood();
+      expect({ begun, parsed }).toEqual({ begun: 1_000, parsed: 1_001 });
+      // The work of a lost connection still counts until it ends.
+      await flood();
+      expect({ begun, parsed }).toEqual({ begun: 1_001, parsed: 1_003 });
+      const one = 'GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+      expect(await say(port, one)).toContain('served');
+      over.resolve();
+      await eventually(
+        async () => served,
+        (count) => count === 1_002,
+      );
+      const several = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20);
+      expect((await say(port, several + one)).split('served')).toHaveLength(22);
+    } finally {
+      over.resolve();
+    }
+  });
+});
+
 describe('Password hashing', () => {
   it('Password hashing for many sign-ups does not starve other requests', async () => {
     const answered: number[] = [];
