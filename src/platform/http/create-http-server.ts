@@ -85,6 +85,7 @@ export function createHttpServer(serve: Serve, options: HttpServerOptions): Serv
   };
   const refuseRequest = (request: IncomingMessage, response: ServerResponse, message: string) => {
     connectionOf(request.socket).isRefused = true;
+    stopParsing(request.socket);
     const { status, headers, body } = presentRefusal('REQUEST_INVALID', message, request);
     response.writeHead(status, headers).end(body);
   };

@@ -401,6 +401,29 @@ describe('Pipelined requests', () => {
   });
 });
 
+describe('Requests after a refused one', () => {
+  it('Nothing that a connection sends after a refused request is parsed', async () => {
+    let parsed = 0;
+    await using server = createHttpServer((_request, response) => response.end('served'), { maxConnections: 10 });
+    server.on('request', () => {
+      parsed += 1;
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {});
+    let heard = '';
+    socket.on('data', (chunk: Buffer) => {
+      heard += chunk.toString();
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    // Without the header Host.
+    socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(3_000));
+    await closed;
+    expect({ parsed, refusals: heard.split('HTTP/1.1 400').length - 1 }).toEqual({ parsed: 1, refusals: 1 });
+  });
+});
+
 describe('Password hashing', () => {
   it('Password hashing for many sign-ups does not starve other requests', async () => {
     const answered: number[] = [];
