@@ -57,8 +57,11 @@ export function createHttpServer(serve: Serve, options: HttpServerOptions): Serv
   let inProgress = 0;
   const serveCounted = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     inProgress += 1;
+    const closed = new Promise((resolve) => response.once('close', resolve));
     try {
       await serve(request, response);
+      // Until then a pipelined response waits for those before it.
+      await closed;
     } finally {
       inProgress -= 1;
     }

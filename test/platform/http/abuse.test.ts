@@ -399,6 +399,39 @@ describe('Pipelined requests', () => {
       over.resolve();
     }
   });
+
+  it('The limit includes requests whose responses are not sent yet', async () => {
+    let begun = 0;
+    const large = Buffer.alloc(1_000_000);
+    await using server = createHttpServer(
+      (_request, response) => {
+        begun += 1;
+        response.end(large);
+      },
+      { maxConnections: 10 },
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const sockets = [1, 2].map(() => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+      socket.on('error', () => {});
+      return socket;
+    }) as [Socket, Socket];
+    try {
+      const many = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(900);
+      sockets[0].write(many);
+      await eventually(
+        async () => begun,
+        (count) => count === 900,
+      );
+      sockets[1].resume().write(many);
+      await new Promise((resolve) => sockets[1].once('close', resolve));
+      // The first few responses fit into the buffers of the kernel.
+      expect(begun).toBeLessThan(1_100);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
 });
 
 describe('Requests after a refused one', () => {
