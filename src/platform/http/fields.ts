@@ -238,9 +238,10 @@ export const isoDate = () =>
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 24 * 60 * 60 * 1000;
-// Bounds are clamped to these: outside them no row is dated, and a Date has no text form that the database reads.
-const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
-const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
+// Bounds are clamped to these: outside them no row is dated, and a Date has no text form that the database reads. Some
+// queries extend their period by a day.
+const earliestMs = Date.parse('0001-01-02T00:00:00.000Z');
+const latestMs = Date.parse('9999-12-30T23:59:59.999Z');
 
 const periodBound = (instantOf: (value: string) => number, description: string) =>
   z

@@ -98,6 +98,7 @@ describe('GET /v1/events', () => {
     expect(await days('from=2026-03-03')).toBe(1);
     expect(await days('from=2026-03-01T17:00:00Z&to=2026-03-02T16:59:59.999Z')).toBe(2);
     expect(await days('from=2026-03-02T00:00:00%2B07:00')).toBe(3);
+    expect(await days('from=0000-01-01&to=9999-12-31')).toBe(4);
   });
 
   it.each(['from=yesterday', 'to=2026-02-30', 'actor_id=7', 'page=0', 'limit=101', 'event=', 'resource_id=%00'])(
