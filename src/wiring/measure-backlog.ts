@@ -4,9 +4,14 @@ import type { Backlog } from '../control/operations/read-overview.ts';
 import { unreceiptedPayments } from '../control/reconciliation/compare-payments.ts';
 import { unreconciledDays } from '../control/reconciliation/reconciled-days.ts';
 import { overdueSubscriptions } from '../giving/donations/sweep-subscriptions.ts';
-import { overdue, overdueReleases, withoutInstrument } from '../money-in/callbacks/sweep-overdue-payments.ts';
+import {
+  overdue,
+  overdueInstruments,
+  overdueReleases,
+  withoutInstrument,
+} from '../money-in/callbacks/sweep-overdue-payments.ts';
 import { acceptedSince, isUnheard } from '../money-out/payouts/find-stuck-payouts.ts';
-import { overduePayouts } from '../money-out/payouts/sweep-payouts.ts';
+import { overdueBatches, overduePayouts } from '../money-out/payouts/sweep-payouts.ts';
 import { overdueDeliveries } from '../partners/webhooks/redeliver-webhook.ts';
 import { collectTogether, gauge, type Metrics } from '../platform/metrics/metrics.ts';
 import { isDataError } from '../shared/errors.ts';
@@ -38,6 +43,7 @@ const waiting: Record<string, string> = {
       and created_at < now() - interval '1 hour' and not payouts_held()
       and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
   overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
+  overdue_payout_batches: `select since from (${overdueBatches}) due where since < now() - interval '5 minutes'`,
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
   // Only a decision by two people can move this money. Its age counts from the erasure; the ledger has the time of
   // arrival.
@@ -56,6 +62,7 @@ const waiting: Record<string, string> = {
     "select created_at as since from mails where status = 'parked' and created_at > now() - interval '7 days'",
   overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,
   overdue_partner_payments: `${overdue('partner_payments')} and settling_since is null`,
+  overdue_instruments: `select since from (${overdueInstruments}) due where since < now() - interval '5 minutes'`,
   settling_payments: `select since from (select settling_since as since from payment_orders
       where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT')
     union all select settling_since from partner_payments

@@ -19,7 +19,8 @@ export const overdueReleases = `select id, available_at as since from partner_pa
   where status = 'PAID' and released_at is null and available_at < now() - interval '2 minutes'`;
 
 /** Reusable instruments that their workflow has not polled in time. */
-const overdueInstruments = 'select id, look_again_at as since from partner_instruments where look_again_at < now()';
+export const overdueInstruments =
+  'select id, look_again_at as since from partner_instruments where look_again_at < now()';
 
 /**
  * Orders, partner payments, instruments and releases. Omits rows waiting for their payer until the deadline: the

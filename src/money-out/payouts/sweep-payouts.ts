@@ -13,7 +13,7 @@ const releasedPayouts = `select p.id, s.changed_at as since from payouts p join 
     and not exists (select from decisions d where d.withdrawal_id = p.id and d.status = 'pending')`;
 
 /** Batches that their workflow has not checked in time. */
-const overdueBatches = 'select id, look_again_at as since from payout_batches where look_again_at < now()';
+export const overdueBatches = 'select id, look_again_at as since from payout_batches where look_again_at < now()';
 
 /**
  * Wakes overdue batches and payouts due for a check: pending ones whose workflow is late (Temporal may have lost it),

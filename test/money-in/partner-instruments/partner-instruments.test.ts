@@ -1,4 +1,5 @@
 import { instrumentPaymentIdFor } from '../../../src/shared/ids.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { setFaults } from '../../money-out/payouts/build-payouts.ts';
 import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
@@ -222,3 +223,12 @@ it('An instrument records payments even if its workflow is lost', async () => {
   await payTo(payment_code, 40_000);
   await paymentsOf(partner, id, 2);
 }, 60_000);
+
+it('An instrument that its workflow has not polled in time counts as waiting', async () => {
+  const { id } = await makeInstrument(await buildPartner(stack));
+  const overdue = "update partner_instruments set look_again_at = now() - interval '1 hour' where id = ?";
+  await stack.owner().execute(overdue, [id]);
+  expect(await readBacklog(stack.em())).toContainEqual(
+    expect.objectContaining({ what: 'overdue_instruments', rows: 1 }),
+  );
+});

@@ -9,6 +9,7 @@ import { hashKey, stampOpening } from '../../../src/platform/openings/idempotenc
 import { canonicalJson } from '../../../src/shared/canonical-json.ts';
 import { mostComplaints } from '../../../src/shared/errors.ts';
 import { newId } from '../../../src/shared/ids.ts';
+import { readBacklog } from '../../../src/wiring/measure-backlog.ts';
 import { itInFull } from '../../support/full.ts';
 import { loseWorkflow } from '../../support/lose-workflow.ts';
 import { buildPartner, freshKey } from '../../support/partner.ts';
@@ -309,6 +310,19 @@ it('A batch is reserved once by concurrent approvals and sent once even if its w
   const ids = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
   expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
 }, 90_000);
+
+it('A batch that its workflow has not checked in time counts as waiting', async () => {
+  const { id } = await makeBatch(await buildPayer(stack), itemsOf(1));
+  const isChecked = 'select look_again_at > lapses_at as is_checked from payout_batches where id = ?';
+  await eventually(
+    () => stack.owner().execute<{ is_checked: boolean }[]>(isChecked, [id]),
+    ([batch]) => batch?.is_checked === true,
+  );
+  await stack.owner().execute("update payout_batches set look_again_at = now() - interval '1 hour' where id = ?", [id]);
+  expect(await readBacklog(stack.em())).toContainEqual(
+    expect.objectContaining({ what: 'overdue_payout_batches', rows: 1 }),
+  );
+});
 
 itInFull(
   'A batch of a thousand items is reserved within four seconds',
