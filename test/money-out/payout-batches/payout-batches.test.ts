@@ -299,6 +299,12 @@ it('A batch is reserved once by concurrent approvals and sent once even if its w
   const path = `/payout-batches/${id}/approve`;
   const answers = await Promise.all([approve(path), approve(path), approve(path)]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  const ids = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
+  // A check still in progress would set `look_again_at` after the update below.
+  await eventually(
+    () => transfersOfItems(stack, ids),
+    (made) => made.some((count) => count > 0),
+  );
   await loseWorkflow(stack.deps.workflows.client, `partner-payout-batch/${id}`);
   await stack.owner().execute('update payout_batches set look_again_at = now() where id = ?', [id]);
   await stack.deps.workflows.client.workflow.execute('sweep', {
@@ -307,7 +313,6 @@ it('A batch is reserved once by concurrent approvals and sent once even if its w
     args: [],
   });
   await batchWhen(partner, id, 'completed');
-  const ids = (await itemsOfBatch(partner, id)).map((item: { id: string }) => item.id);
   expect(await transfersOfItems(stack, ids)).toEqual(ids.map(() => 1));
 }, 90_000);
 
