@@ -179,9 +179,11 @@ export function createPartnerClient(options: PartnerClientOptions) {
        */
       create: async (body: Body<'POST /v1/partners/payouts'>, create: PayoutOptions) =>
         call('POST /v1/partners/payouts', { body, ...keyed(create) }),
-      /** What a payout to this bank would cost; reserves nothing. */
-      quote: (body: { amount: string; bank_code: string }, options?: CallOptions) =>
-        call('POST /v1/partners/quotes', { body: { ...body, method: 'payout' }, ...options }),
+      /** What a payout to this bank, or to the bank of an account check, would cost; reserves nothing. */
+      quote: (
+        body: Pick<Body<'POST /v1/partners/quotes'>, 'amount' | 'bank_code' | 'bank_account_check_id'>,
+        options?: CallOptions,
+      ) => call('POST /v1/partners/quotes', { body: { ...body, method: 'payout' }, ...options }),
       get: (id: string, options?: CallOptions) => call('GET /v1/partners/payouts/{id}', { params: { id }, ...options }),
       /** One page of the matching payouts, newest first. */
       list: (query: Query<'GET /v1/partners/payouts'> = {}, options?: CallOptions) =>

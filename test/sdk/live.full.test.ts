@@ -150,6 +150,17 @@ describe('The partner client against npm start', () => {
     expect(Number(balance.balance) - Number((await client.balance()).balance)).toBe(20_000);
   });
 
+  it('The partner client quotes a payout to a checked account', async () => {
+    const { bank_code, bank_account_number } = payout;
+    const { id } = await client.checkBankAccount({ bank_code, bank_account_number });
+    const amount = '20000';
+    const [checked, named] = await Promise.all([
+      client.payouts.quote({ amount, bank_account_check_id: id }),
+      client.payouts.quote({ amount, bank_code }),
+    ]);
+    expect(checked.fee).toBe(named.fee);
+  });
+
   it('A partner receives a webhook with the failure code of a failed payout', async () => {
     const refused = { ...payout, bank_account_number: '1234999999' };
     const { id } = await client.payouts.create(refused, { idempotencyKey: freshKey() });

@@ -142,9 +142,16 @@ class Payments(_Resource):
 class Payouts(_Resource):
     """Payouts to banks."""
 
-    def quote(self, *, amount: str, bank_code: str) -> models.CreateQuoteAnswer:
-        """What a payout to this bank would cost; reserves nothing."""
-        body = {"method": "payout", "amount": amount, "bank_code": bank_code}
+    def quote(
+        self, *, amount: str, bank_code: str | None = None, bank_account_check_id: str | None = None
+    ) -> models.CreateQuoteAnswer:
+        """What a payout to this bank, or to the bank of an account check, would cost; reserves nothing."""
+        body = {
+            "method": "payout",
+            "amount": amount,
+            "bank_code": bank_code,
+            "bank_account_check_id": bank_account_check_id,
+        }
         return cast(models.CreateQuoteAnswer, self._call("POST", "/v1/partners/quotes", body=body))
 
     def create(self, body: models.CreatePayoutBody, *, idempotency_key: str) -> models.Payout:

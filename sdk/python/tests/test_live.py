@@ -121,6 +121,14 @@ class AgainstTheProduct(unittest.TestCase):
         assert used is not None and now_used is not None
         self.assertEqual(now_used["used"] - used["used"], 1)
 
+    def test_quotes_a_payout_to_a_checked_account(self) -> None:
+        bank_code = PAYOUT["bank_code"]
+        check = client.check_bank_account(
+            {"bank_code": bank_code, "bank_account_number": PAYOUT["bank_account_number"]}
+        )
+        checked = client.payouts.quote(amount="20000", bank_account_check_id=check["id"])
+        self.assertEqual(checked["fee"], client.payouts.quote(amount="20000", bank_code=bank_code)["fee"])
+
     def test_receives_a_webhook_with_the_code_of_a_failed_payout(self) -> None:
         collect("100000")
         made = client.payouts.create({**PAYOUT, "bank_account_number": "1234999999"}, idempotency_key="python-payout-2")
