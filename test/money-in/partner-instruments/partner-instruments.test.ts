@@ -226,9 +226,11 @@ it('An instrument records payments even if its workflow is lost', async () => {
 
 it('An instrument that its workflow has not polled in time counts as waiting', async () => {
   const { id } = await makeInstrument(await buildPartner(stack));
-  const overdue = "update partner_instruments set look_again_at = now() - interval '1 hour' where id = ?";
-  await stack.owner().execute(overdue, [id]);
-  expect(await readBacklog(stack.em())).toContainEqual(
-    expect.objectContaining({ what: 'overdue_instruments', rows: 1 }),
-  );
+  const oldest = new Date('2026-01-31T08:00:00.000Z');
+  // In one transaction, because the workflow and the sweep go on.
+  const backlog = await stack.owner().transactional(async (tx) => {
+    await tx.execute('update partner_instruments set look_again_at = ? where id = ?', [oldest, id]);
+    return readBacklog(tx);
+  });
+  expect(backlog).toContainEqual(expect.objectContaining({ what: 'overdue_instruments', oldest }));
 });
