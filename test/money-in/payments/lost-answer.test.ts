@@ -239,7 +239,7 @@ describe('A request without a key while the database stops answering', () => {
     return answer;
   }
 
-  it.each(['opening_numbers', 'from "payment_channels"'])(
+  it.each(casesOf(['opening_numbers', 'from "payment_channels"']))(
     'A top-up whose database stops answering at %s returns 503 within seconds and is not made',
     async (text) => {
       const payer = await buildPayer();
