@@ -17,6 +17,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testSequencer: '<rootDir>/test/support/sequencer.ts',
   testTimeout: 60_000,
-  // Tests mostly wait for processes and workflows; at full size, five workers keep two cores busy.
-  maxWorkers: isFull ? 5 : 7,
+  // Tests mostly wait for processes and workflows; with more workers, more shared stacks have to start.
+  maxWorkers: 5,
 };
