@@ -17,6 +17,11 @@ const silenceTimeoutMs = 120_000;
  * few connections could send tens of thousands at once and exhaust the memory.
  */
 const mostPipelined = 1000;
+/**
+ * Bytes of responses that clients have not received, over all connections: otherwise anybody could request many large
+ * responses, read none and exhaust the memory. Beyond this the connections that have waited longest are closed.
+ */
+const mostUnsentBytes = 64 * 1024 * 1024;
 
 export interface HttpServerOptions {
   /** The maximum number of open connections; further ones are closed at once. */
@@ -54,16 +59,35 @@ export function createHttpServer(serve: Serve, options: HttpServerOptions): Serv
     connections.set(socket, known);
     return known;
   };
+  /** The responses that are written but not sent, oldest first. */
+  const unsent = new Map<ServerResponse, { socket: Socket; bytes: number }>();
+  let unsentBytes = 0;
+  const forget = (response: ServerResponse): void => {
+    unsentBytes -= unsent.get(response)?.bytes ?? 0;
+    unsent.delete(response);
+  };
+  const holdUntilSent = (response: ServerResponse, socket: Socket): void => {
+    const bytes = response.writableLength;
+    unsent.set(response, { socket, bytes });
+    unsentBytes += bytes;
+    for (const [oldest, { socket }] of unsent) {
+      if (unsentBytes <= mostUnsentBytes) break;
+      forget(oldest);
+      socket.destroy();
+    }
+  };
   let inProgress = 0;
   const serveCounted = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     inProgress += 1;
     const closed = new Promise((resolve) => response.once('close', resolve));
     try {
       await serve(request, response);
+      holdUntilSent(response, request.socket);
       // Until then a pipelined response waits for those before it.
       await closed;
     } finally {
       inProgress -= 1;
+      forget(response);
     }
   };
   /** False for requests after a refusal, and for too many pipelined ones: they are neither served nor answered. */
