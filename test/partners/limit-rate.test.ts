@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Context } from 'koa';
 import { limitPartnerRate } from '../../src/platform/http/limit-partner-rate.ts';
 
@@ -38,6 +40,29 @@ describe('The rate limit of partners', () => {
       expect(await Promise.all(refusals)).toEqual(['1', '0', '0']);
     }
   });
+
+  it('Keys that are no longer used take no memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const usedBytes = () => {
+      runInNewContext('gc')();
+      return process.memoryUsage().heapUsed;
+    };
+    let now = 0;
+    const middleware = limitPartnerRate(20_000, () => now);
+    const before = usedBytes();
+    for (let key = 0; key < 20; key += 1) {
+      for (let call = 0; call < 20_000; call += 1) {
+        now += 0.01;
+        await middleware(knock('/v1/partners/balance', `Bearer ${key}`).ctx, async () => undefined);
+      }
+    }
+    const full = usedBytes();
+    now += 10_000;
+    await middleware(knock().ctx, async () => undefined);
+    const left = usedBytes();
+    expect(full - before).toBeGreaterThan(2_500_000);
+    expect(left - before).toBeLessThan(1_000_000);
+  }, 30_000);
 
   it('The partners’ rate limit does not apply to paths outside /v1/partners', async () => {
     const middleware = limitPartnerRate(1, () => 0);

@@ -14,6 +14,11 @@ class Bucket {
   #times: number[] = [];
   #start = 0;
 
+  /** When the newest counted request arrived. */
+  get last(): number {
+    return this.#times.at(-1) ?? 0;
+  }
+
   /** Counts a request unless the limit is reached; returns how many remain and when the oldest leaves the window. */
   take(now: number, limit: number): { taken: boolean; remaining: number; resetMs: number } {
     while (this.#start < this.#times.length && (this.#times[this.#start] ?? 0) <= now - windowMs) this.#start += 1;
@@ -36,12 +41,15 @@ class Bucket {
 export function limitPartnerRate(limit: number, clock: () => number = () => performance.now()) {
   const buckets = new Map<string, Bucket>();
 
-  function bucketOf(name: string): Bucket {
+  function bucketOf(name: string, now: number): Bucket {
     const bucket = buckets.get(name) ?? new Bucket();
     buckets.delete(name);
+    // Together the times of keys that are no longer used would fill the memory.
+    for (const [oldest, { last }] of buckets) {
+      if (buckets.size < mostBuckets && last > now - windowMs) break;
+      buckets.delete(oldest);
+    }
     buckets.set(name, bucket);
-    const [oldest] = buckets.keys();
-    if (buckets.size > mostBuckets && oldest !== undefined) buckets.delete(oldest);
     return bucket;
   }
 
@@ -49,7 +57,8 @@ export function limitPartnerRate(limit: number, clock: () => number = () => perf
     if (!isPartnerPath(ctx.path)) return next();
     const credential = bearerOf(ctx.get('authorization')) || `address ${ctx.ip}`;
     const name = createHash('sha256').update(credential).digest('base64');
-    const { taken, remaining, resetMs } = bucketOf(name).take(clock(), limit);
+    const now = clock();
+    const { taken, remaining, resetMs } = bucketOf(name, now).take(now, limit);
     const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
     ctx.set({
       'Amanah-Version': partnerApiVersion,
