@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 const frozen: Record<string, [files: string, digest: string]> = {
   'm0001-baseline': [
     'src/migrations/{m0001-baseline.ts,baseline/*}',
-    'fdab2560fa0194dfebae7a998667fa9fea13f31b22f941e993334e35865925c0',
+    'e8be3a007932139c433fd8c08429816913cafa81a6f2c251ad85e55286a3b815',
   ],
   'm0002-booked-transfers-by-time': [
     'src/migrations/m0002-booked-transfers-by-time.ts',

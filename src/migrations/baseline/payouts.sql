@@ -241,7 +241,7 @@ create trigger payout_attempts_outcome_law before insert or update of outcome on
 create function say_what_has_left() returns trigger language plpgsql
 set search_path = pg_catalog, public, pg_temp as $$
 begin
-  new.has_left := case new.status when 'reversed' then new.last_word is not distinct from 'succeeded' when 'failed'
+  new.has_left := case new.status when 'reversed' then coalesce(new.last_word, '') in ('succeeded', 'another amount') when 'failed'
     then coalesce(new.last_word, '') not in ('failed', 'refused', 'reversed', 'not known')
       and (coalesce(new.last_word, '') in ('accepted', 'succeeded', 'another amount') or exists (select from payout_attempts a
         where a.payout_id = new.id and a.outcome is distinct from 'unsent'))

@@ -213,5 +213,5 @@ export type PayoutSettlement =
 export function contradicts(status: PayoutStatus, said: ProviderStatus): boolean {
   if (status === 'succeeded') return said === 'failed' || said === 'refused' || said === 'another amount';
   if (status === 'failed') return said === 'succeeded' || said === 'accepted' || said === 'another amount';
-  return status === 'reversed' && said === 'succeeded';
+  return status === 'reversed' && (said === 'succeeded' || said === 'another amount');
 }

@@ -339,6 +339,22 @@ it('A failed payout sent with the wrong amount debits its source by at most the 
   }
 }, 120_000);
 
+it('A returned payout whose transfer then failed, and that was made again in another amount, can be booked', async () => {
+  const payer = await buildPayer(stack, { fees });
+  const { id } = await pay(payer, { bank_account_number: magicAccount('654321') });
+  await payoutWhen(payer, id, 'reversed');
+  const before = await systemBalances();
+  await settleAtProvider(stack, id, 'FAILED');
+  await saidOf(id, 'failed');
+  await transferTwice(id, 60_000);
+  await saidOf(id, 'another amount');
+  await stuckWhen(id);
+  expect(await book({ payout_id: id })).toMatchObject({ status: 'carried_out' });
+  expect(await changeSince(before)).toEqual({ clearing: 60_000, cost: 0, loss: 0 });
+  expect((await readBalance(payer)).available).toBe('937500.0000');
+  await stuckWhen(id, 0);
+}, 120_000);
+
 describe('After a restore to before a payout was created', () => {
   /** The payout created with this key, which now exists only at the provider. */
   async function buildForgotten(key: string): Promise<{ id: string; transfer: string }> {
