@@ -49,8 +49,8 @@ describe('The rate limit of partners', () => {
     };
     let now = 0;
     const middleware = limitPartnerRate(20_000, () => now);
-    const before = usedBytes();
-    for (let key = 0; key < 20; key += 1) {
+    // 40 keys with 20,000 times of 8 bytes each: 6.4 MB.
+    for (let key = 0; key < 40; key += 1) {
       for (let call = 0; call < 20_000; call += 1) {
         now += 0.01;
         await middleware(knock('/v1/partners/balance', `Bearer ${key}`).ctx, async () => undefined);
@@ -59,9 +59,7 @@ describe('The rate limit of partners', () => {
     const full = usedBytes();
     now += 10_000;
     await middleware(knock().ctx, async () => undefined);
-    const left = usedBytes();
-    expect(full - before).toBeGreaterThan(2_500_000);
-    expect(left - before).toBeLessThan(1_000_000);
+    expect(full - usedBytes()).toBeGreaterThan(4_000_000);
   }, 30_000);
 
   it('The partners’ rate limit does not apply to paths outside /v1/partners', async () => {
