@@ -72,9 +72,9 @@ export const partnerInstrumentIdFor = (partnerId: string, idempotencyKey: string
 export const instrumentPaymentIdFor = (providerPaymentId: string): string =>
   derive(`instrument-payment/${providerPaymentId}`);
 
-/** The id of a batch of payouts, from the partner and its idempotency key. */
-export const payoutBatchIdFor = (partnerId: string, idempotencyKey: string): string =>
-  derive(`payout-batch/${partnerId}/${idempotencyKey}`);
+/** The id of a batch of payouts: from its maker and idempotency key, or a new one without a key. */
+export const payoutBatchIdFor = (makerId: string, idempotencyKey: string | undefined): string =>
+  idempotencyKey === undefined ? newId() : derive(`payout-batch/${makerId}/${idempotencyKey}`);
 
 /** The id of the payout that a batch item becomes, by its place in the batch. */
 export const batchPayoutIdFor = (batchId: string, place: number): string => derive(`payout-batch/${batchId}/${place}`);

@@ -8,7 +8,6 @@ import {
   findUnderKey,
   type KeyRow,
   keepFirstAnswer,
-  placeOf,
   type SentAnswer,
 } from '../../platform/openings/idempotency-keys.ts';
 import { isVerdict, refuseOnce } from '../../platform/openings/open-once.ts';
@@ -19,7 +18,6 @@ import type { Caller } from '../../shared/caller.ts';
 import { DomainError, withFieldNames } from '../../shared/errors.ts';
 import { balancePaymentIdFor } from '../../shared/ids.ts';
 import { formatMoney, type Money } from '../../shared/money.ts';
-import type { KeyClaim } from '../../shared/opening.ts';
 import { withPatience } from '../../shared/patience.ts';
 import { accountTopUp } from './account-top-up.ts';
 import type { BalancePayment, NumberedKey, Paid, PaidAmount } from './balance-payment.ts';
@@ -69,7 +67,7 @@ export async function payUnderKey(
   const transactionId = balancePaymentIdFor(userId, key);
   const deadline = new Date(caller.askedAt.getTime() + budgets.balancePayment.lives).toISOString();
   const claim = claimFor(userId, key, path, body);
-  const find = () => findPaid(em.fork(), userId, transactionId, claim);
+  const find = () => findPaid(em.fork(), { userId, transactionId, keyHash: claim?.keyHash });
   const payWith = (idempotency: NumberedKey | null) =>
     pay({ payer: caller, transactionId, requestId, idempotency, deadline });
   let isPaid = false;
@@ -77,7 +75,7 @@ export async function payUnderKey(
     isPaid = true;
     const paid = made ?? must(await find(), 'a replayed payment exists');
     const answered = { status: 201, body: await answer(em.fork(), { ...paid, transactionId }), replayed };
-    return changes && claim ? keepFirstAnswer(em.fork(), claim, answered) : answered;
+    return changes ? keepFirstAnswer(em.fork(), claim, answered) : answered;
   };
   const sendAgain = (row: KeyRow) => answerOf(row) ?? send({ replayed: true });
   let loss: { cause: unknown } | undefined;
@@ -134,16 +132,14 @@ const askedAgainMs = 200;
  */
 async function findPaid(
   em: EntityManager,
-  userId: string,
-  transactionId: string,
-  claim: KeyClaim | null,
+  { userId, transactionId, keyHash }: { userId: string; transactionId: string; keyHash: string | undefined },
 ): Promise<PaidAmount | null> {
   const [row] = await em.execute<PaidAmount[]>(
     `select t.amount::text, coalesce(
-       (select k.new_balance from requests k where k.owner_id = ? and k.key_hash = ? and k.resource_id = t.id),
+       (select k.new_balance from requests k where k.owner_id = t.user_id and k.key_hash = ? and k.resource_id = t.id),
        balance_after(t.source_account_id, t.batch_id))::numeric(20, 4)::text as balance
      from transactions t where t.id = ? and t.user_id = ?`,
-    [...(claim === null ? [null, null] : placeOf(claim)), transactionId, userId],
+    [keyHash ?? null, transactionId, userId],
   );
   return row ?? null;
 }

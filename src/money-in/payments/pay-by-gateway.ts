@@ -54,8 +54,7 @@ export async function payByGateway(
   answer: (order: ShownOrder) => Promise<GatewayAnswer>,
 ): Promise<SentAnswer> {
   const claim = claimFor(caller.userId, key, path, asked);
-  const lives = claim === null ? { livesMs: budgets.requests.gatewayPayment } : {};
-  const { stamp, made: before } = await arriveUnderKey(em, claim, lives);
+  const { stamp, made: before } = await arriveUnderKey(em, claim, { livesMs: budgets.requests.gatewayPayment });
   const replay = answerOf(before);
   if (replay !== null) return withTexts(em, ports.sealer, replay);
   const orderId = paymentOrderIdFor(caller.userId, key);
@@ -79,7 +78,7 @@ export async function payByGateway(
   return namingUnlessKeyed({ resourceId: orderId, stamp }, async () => {
     // The payer's texts are stored only in the order, sealed.
     const made = { status: 201, body: JSON.stringify(await answer(presentOrder(found, noTexts))), replayed: false };
-    const kept = claim === null ? made : await keepFirstAnswer(em.fork(), claim, made);
+    const kept = await keepFirstAnswer(em.fork(), claim, made);
     return withTexts(em, ports.sealer, kept, order);
   });
 }

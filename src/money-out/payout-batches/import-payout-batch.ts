@@ -9,7 +9,7 @@ import {
 import { namingUnlessKeyed } from '../../platform/openings/open-once.ts';
 import { budgets } from '../../shared/budgets.ts';
 import { refuse } from '../../shared/errors.ts';
-import { newId, payoutBatchIdFor } from '../../shared/ids.ts';
+import { payoutBatchIdFor } from '../../shared/ids.ts';
 import { type BatchPorts, writePayoutBatch } from './create-payout-batch.ts';
 import { type BatchItemSchema, judgeItems } from './judge-items.ts';
 import { presentPayoutBatch } from './present-payout-batch.ts';
@@ -38,8 +38,7 @@ export async function importPayoutBatch(
 ): Promise<SentAnswer> {
   const path = `/v1/partner-accounts/${partnerId}/payout-batches`;
   const claim = claimFor(userId, key, path, { file: file.sha256, external_ref: externalRef });
-  const lives = claim === null ? { livesMs: budgets.opening.lives } : {};
-  const { stamp, made } = await arriveUnderKey(em.fork(), claim, lives);
+  const { stamp, made } = await arriveUnderKey(em.fork(), claim, { livesMs: budgets.opening.lives });
   const first = answerOf(made);
   if (first !== null) return first;
   const judge = async () => {
@@ -49,7 +48,7 @@ export async function importPayoutBatch(
     if (messages[0] !== undefined) refuse('REQUEST_INVALID', messages[0], { messages, details: complaints });
     return judged;
   };
-  const id = payoutBatchIdFor(userId, key ?? newId());
+  const id = payoutBatchIdFor(userId, key);
   const batch = await namingUnlessKeyed({ resourceId: id, stamp }, () =>
     writePayoutBatch(em, ports, {
       ...{ id, partnerId, judge, claim, stamp, externalRef, requestId },
@@ -59,6 +58,5 @@ export async function importPayoutBatch(
   );
   const data = await presentPayoutBatch(ports.sealer, batch);
   const body = JSON.stringify({ message: 'Payout batch imported', data });
-  const answer = { status: 201, body, replayed: false };
-  return claim === null ? answer : keepFirstAnswer(em.fork(), claim, answer);
+  return keepFirstAnswer(em.fork(), claim, { status: 201, body, replayed: false });
 }

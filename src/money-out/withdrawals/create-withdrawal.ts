@@ -61,5 +61,5 @@ export async function createWithdrawal(
   // The start may have joined another request's withdrawal with the same key; then the response is a replay.
   const replayed = found.payout.request_id !== requestId;
   const answer = { ...answerWithdrawal(found), replayed };
-  return claim ? { ...(await keepFirstAnswer(em.fork(), claim, answer)), replayed } : answer;
+  return { ...(await keepFirstAnswer(em.fork(), claim, answer)), replayed };
 }

@@ -75,12 +75,12 @@ export async function findUnderKey(em: EntityManager, claim: KeyClaim): Promise<
 
 /**
  * Stamps a request on arrival, before it waits or reads anything it depends on, and finds the resource created under
- * its key, in one round trip. `livesMs` is for a request without a key: nobody can join it after its response.
+ * its key, in one round trip. `livesMs` applies to a request without a key: nobody can join it after its response.
  */
 export async function arriveUnderKey(
   em: EntityManager,
   claim: KeyClaim | null,
-  options: Pick<OpeningStamp, 'livesMs'> = {},
+  { livesMs }: Pick<OpeningStamp, 'livesMs'> = {},
 ): Promise<{ stamp: OpeningStamp; made: KeyRow | null }> {
   const [row] = await executePrepared<{ number: string; asked_at: string } & (KeyRow | { fingerprint: null })>(
     em,
@@ -91,7 +91,7 @@ export async function arriveUnderKey(
   );
   const { number, asked_at: askedAt, ...made } = must(row, 'a stamp is one row');
   return {
-    stamp: { number, askedAt, ...options },
+    stamp: { number, askedAt, ...(claim === null && livesMs !== undefined && { livesMs }) },
     made: claim === null || made.fingerprint === null ? null : ofRequest(claim, made),
   };
 }
@@ -127,6 +127,13 @@ export const answerOf = (kept: KeyRow | null): SentAnswer | null =>
 export const findFirstAnswer = async (em: EntityManager, claim: KeyClaim): Promise<SentAnswer | null> =>
   answerOf(await findUnderKey(em, claim));
 
-/** Returns the first response for this key, storing this one if there is none. Throws for another request's key. */
-export const keepFirstAnswer = async (em: EntityManager, claim: KeyClaim, answer: SentAnswer): Promise<SentAnswer> =>
-  (await keepAnswer(em, claim, answer)) ? answer : ((await findFirstAnswer(em, claim)) ?? answer);
+/**
+ * Returns the first response for this key, storing this one if there is none; without a key, this one. Throws for
+ * another request's key.
+ */
+export const keepFirstAnswer = async (
+  em: EntityManager,
+  claim: KeyClaim | null,
+  answer: SentAnswer,
+): Promise<SentAnswer> =>
+  claim === null || (await keepAnswer(em, claim, answer)) ? answer : ((await findFirstAnswer(em, claim)) ?? answer);
