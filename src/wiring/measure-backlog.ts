@@ -22,6 +22,10 @@ const keptForMs = 30_000;
 const count = (what: string, rows: string): string =>
   `select '${what}' as what, count(*)::int as rows, min(since) as oldest from (${rows}) ${what}`;
 
+/** Rows that a sweep should have woken by now. */
+const forFiveMinutes = (due: string): string =>
+  `select since from (${due}) due where since < now() - interval '5 minutes'`;
+
 /**
  * Overdue rows, by kind. Each query reads a partial index, is empty when all is well, and returns the `since` of each
  * waiting row.
@@ -42,8 +46,8 @@ const waiting: Record<string, string> = {
     where look_again_at is not null and status = 'pending' and (last_word is null or last_word = 'unsent')
       and created_at < now() - interval '1 hour' and not payouts_held()
       and not exists (select from decisions d where d.withdrawal_id = payouts.id and d.status = 'pending')`,
-  overdue_payouts: `select since from (${overduePayouts}) due where since < now() - interval '5 minutes'`,
-  overdue_payout_batches: `select since from (${overdueBatches}) due where since < now() - interval '5 minutes'`,
+  overdue_payouts: forFiveMinutes(overduePayouts),
+  overdue_payout_batches: forFiveMinutes(overdueBatches),
   suspended_receipts: "select received_at as since from receipts where state = 'suspended'",
   // Only a decision by two people can move this money. Its age counts from the erasure; the ledger has the time of
   // arrival.
@@ -62,7 +66,7 @@ const waiting: Record<string, string> = {
     "select created_at as since from mails where status = 'parked' and created_at > now() - interval '7 days'",
   overdue_payment_orders: `${overdue('payment_orders')} and settling_since is null`,
   overdue_partner_payments: `${overdue('partner_payments')} and settling_since is null`,
-  overdue_instruments: `select since from (${overdueInstruments}) due where since < now() - interval '5 minutes'`,
+  overdue_instruments: forFiveMinutes(overdueInstruments),
   settling_payments: `select since from (select settling_since as since from payment_orders
       where settling_since is not null and status in ('PENDING', 'WAITING_PAYMENT')
     union all select settling_since from partner_payments

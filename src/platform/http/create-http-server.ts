@@ -59,21 +59,20 @@ export function createHttpServer(serve: Serve, options: HttpServerOptions): Serv
     connections.set(socket, known);
     return known;
   };
-  /** The responses that are written but not sent, oldest first. */
-  const unsent = new Map<ServerResponse, { socket: Socket; bytes: number }>();
+  /** The bytes of the responses that are written but not sent, oldest first. */
+  const unsent = new Map<ServerResponse, number>();
   let unsentBytes = 0;
   const forget = (response: ServerResponse): void => {
-    unsentBytes -= unsent.get(response)?.bytes ?? 0;
+    unsentBytes -= unsent.get(response) ?? 0;
     unsent.delete(response);
   };
-  const holdUntilSent = (response: ServerResponse, socket: Socket): void => {
-    const bytes = response.writableLength;
-    unsent.set(response, { socket, bytes });
-    unsentBytes += bytes;
-    for (const [oldest, { socket }] of unsent) {
+  const holdUntilSent = (response: ServerResponse): void => {
+    unsent.set(response, response.writableLength);
+    unsentBytes += response.writableLength;
+    for (const oldest of unsent.keys()) {
       if (unsentBytes <= mostUnsentBytes) break;
       forget(oldest);
-      socket.destroy();
+      oldest.req.socket.destroy();
     }
   };
   let inProgress = 0;
@@ -82,7 +81,7 @@ export function createHttpServer(serve: Serve, options: HttpServerOptions): Serv
     const closed = new Promise((resolve) => response.once('close', resolve));
     try {
       await serve(request, response);
-      holdUntilSent(response, request.socket);
+      holdUntilSent(response);
       // Until then a pipelined response waits for those before it.
       await closed;
     } finally {

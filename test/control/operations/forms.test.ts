@@ -53,15 +53,18 @@ async function losing<T>([table, condition]: [string, string], work: () => Promi
   }
 }
 
-it('An import whose outcome is unknown is answered with its own form, and sending it again creates no second batch', async () => {
+/** The form that imports a file with one payout. */
+function payroll(fields: Record<string, string> = {}): FormData {
   const row = `first,20000,BRI,${magicAccount('200001')},Budi`;
   const file = `external_ref,amount,bank_code,bank_account_number,beneficiary_name\n${row}\n`;
-  const body = () => {
-    const form = new FormData();
-    form.append('file', new File([file], 'payroll.csv', { type: 'text/csv' }));
-    form.append('external_ref', 'payroll-9');
-    return form;
-  };
+  const form = new FormData();
+  form.append('file', new File([file], 'payroll.csv', { type: 'text/csv' }));
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+it('An import whose outcome is unknown is answered with its own form, and sending it again creates no second batch', async () => {
+  const body = () => payroll({ external_ref: 'payroll-9' });
   const path = `/operations/partners/${partner.id}/import?key=${freshKey()}`;
   const lost = await losing(['requests', 'new.answer_status is not null'], () => send(partner.admin, path, body()));
   expect([lost.status, lost.page]).toEqual([503, expect.stringContaining('action="/operations/partners/')]);
@@ -73,16 +76,10 @@ it('An import whose outcome is unknown is answered with its own form, and sendin
 });
 
 it('An import without a key that loses its connection names its batch and gets no Retry-After', async () => {
-  const row = `first,20000,BRI,${magicAccount('200001')},Budi`;
-  const form = new FormData();
-  form.append(
-    'file',
-    new File([`external_ref,amount,bank_code,bank_account_number,beneficiary_name\n${row}\n`], 'payroll.csv'),
-  );
   const { status, headers, body } = await losing(['requests', 'new.made is not null'], async () => {
     const url = `${stack.url}/v1/partner-accounts/${partner.id}/payout-batches`;
     const authorization = `Bearer ${partner.admin.token}`;
-    const answer = await fetch(url, { method: 'POST', body: form, headers: { authorization } });
+    const answer = await fetch(url, { method: 'POST', body: payroll(), headers: { authorization } });
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as { message: string } };
   });
   expect([status, headers.get('retry-after')]).toEqual([503, null]);
