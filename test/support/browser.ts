@@ -13,8 +13,12 @@ const system = hasTool(packaged) ? null : (findExecutable('chromium') ?? findExe
 
 export const hasBrowser = system !== null || hasTool(packaged);
 
-/** `describe` for tests that open a page in a browser. */
-export const describeInBrowser = describeWith(hasBrowser, 'a browser');
+/**
+ * `describe` for tests that open a page in a browser. It looks `describe` up at each call, because a jest worker loads
+ * this module once for all its files, and an earlier file's `describe.skip` would run the tests of a later one.
+ */
+export const describeInBrowser = (title: string, tests: () => void): void =>
+  describeWith(hasBrowser, 'a browser')(title, tests);
 
 /** Starts a headless browser: the one of `test/tools`, or else the system's Chromium. */
 export async function startBrowser(): Promise<Browser> {
