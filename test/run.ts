@@ -58,7 +58,15 @@ function run(
   args: string[],
   { env = process.env, withinMs }: { env?: NodeJS.ProcessEnv; withinMs?: number } = {},
 ): Promise<boolean> {
-  const node = ['--experimental-vm-modules', '--no-warnings', resolve(binaries, script), ...args];
+  // Jest's workers inherit Node's options. A roomy new space halves the time that they spend in garbage collection.
+  const node = [
+    '--min-semi-space-size=32',
+    '--max-semi-space-size=32',
+    '--experimental-vm-modules',
+    '--no-warnings',
+    resolve(binaries, script),
+    ...args,
+  ];
   // The channel carries no messages: when it closes, the tests know that we have exited.
   const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.current = started;

@@ -3,9 +3,9 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ScheduleNotFoundError } from '@temporalio/client';
-import type { Part } from '../../dev/part.ts';
 import { findFreePort } from '../../dev/ports.ts';
-import { callbackPath, startSandbox } from '../../dev/sandbox-part.ts';
+import { startSandbox } from '../../dev/sandbox/start-sandbox.ts';
+import { callbackPath } from '../../dev/sandbox-part.ts';
 import { startWorker } from '../../dev/service-parts.ts';
 import { createHttpServer } from '../../src/platform/http/create-http-server.ts';
 import { createApp } from '../../src/wiring/app.ts';
@@ -21,6 +21,7 @@ import { openPatiently } from './open-patiently.ts';
 import { isRecording, recordHistories } from './record-histories.ts';
 import { testRun } from './run.ts';
 import { borrowStack, once, settingsOf } from './shared-stacks.ts';
+import { startWorkerHere, type WorkerHere } from './worker-here.ts';
 
 export { eventually } from './eventually.ts';
 
@@ -30,9 +31,9 @@ export interface StackOptions {
    * rows, or depends on the time of a sweep. Options that only such a file needs imply it.
    */
   own?: boolean;
-  /** A worker on the stack's own task queue, as a separate process. */
+  /** A worker on the stack's own task queue: in this process, or with armed failpoints in its own. */
   worker?: boolean;
-  /** The sandbox provider, as a separate process; always started with a shared worker. */
+  /** The sandbox provider, in this process; always started with a shared worker. */
   sandbox?: boolean;
   /** Failpoints armed in the worker, as in `FAILPOINTS`. */
   workerFailpoints?: string;
@@ -61,7 +62,7 @@ export interface Stack extends Http, AsyncDisposable {
   callbackToken: string;
   /** A client of the sandbox provider, if it was requested. */
   sandbox: Http & { url: string };
-  worker: Part | undefined;
+  worker: WorkerHere | undefined;
   /** Registers a function that undoes a change to the stack before another file uses it. */
   afterwards(undo: () => Promise<unknown>): void;
   /** A new entity manager with the rights of the product. */
@@ -154,29 +155,29 @@ async function buildStack(
     await new Promise((resolve) => server.close(resolve));
   });
 
-  const startSandboxPart = async () => {
-    const part = await startSandbox(
-      {
-        port: sandboxPort,
-        directory: join(run.directory, 'sandbox', secrets.taskQueue),
-        callbackUrl: `${url}${callbackPath}`,
-        callbackToken: secrets.callbackToken,
-        secretKey: secrets.sandboxKey,
-        smtpPort,
-        silenceMs,
-      },
-      { logFile: join(logs, 'sandbox.log') },
-    );
-    cleanups.push(() => part.stop());
+  const startSandboxHere = async () => {
+    const started = await startSandbox({
+      port: sandboxPort,
+      dataDir: join(run.directory, 'sandbox', secrets.taskQueue),
+      callbackUrl: `${url}${callbackPath}`,
+      callbackToken: secrets.callbackToken,
+      secretKey: secrets.sandboxKey,
+      smtpPort,
+      silenceMs,
+    });
+    cleanups.push(() => started.stop());
   };
   const startWorkerPart = async () => {
-    const failpoints = options.workerFailpoints === undefined ? {} : { FAILPOINTS: options.workerFailpoints };
-    const part = await startWorker({ env: { ...env, ...failpoints }, logFile: join(logs, 'worker.log') });
+    const { workerFailpoints: failpoints } = options;
+    const part =
+      failpoints === undefined
+        ? await startWorkerHere(env)
+        : await startWorker({ env: { ...env, FAILPOINTS: failpoints }, logFile: join(logs, 'worker.log') });
     cleanups.push(() => part.stop());
     return part;
   };
   const [, worker] = await Promise.all([
-    options.sandbox ? startSandboxPart() : undefined,
+    options.sandbox ? startSandboxHere() : undefined,
     options.worker ? startWorkerPart() : undefined,
   ]);
 
