@@ -1,6 +1,7 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { testRun } from './run.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
+import { installQuietRuntime } from './worker-here.ts';
 
 export interface TimeSkippingStack extends Stack {
   /**
@@ -32,6 +33,7 @@ async function startServer(path: string): Promise<TestWorkflowEnvironment> {
 export async function startTimeSkippingStack(options: StackOptions = {}): Promise<TimeSkippingStack> {
   const { timeSkipping } = testRun();
   if (!('path' in timeSkipping)) throw new Error(`there is no time-skipping server: ${timeSkipping.missing}`);
+  installQuietRuntime();
   const time = await startServer(timeSkipping.path);
   try {
     const stack = await startStack({

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/worker';
 import type { Config } from '../../platform/config/config.ts';
 import { boundOfLocal, type StepQueue, taskQueueOf } from '../../platform/config/step-queues.ts';
+import type { Logger } from '../../platform/process/log.ts';
 import { budgets } from '../../shared/budgets.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { tracedSteps } from '../temporal/trace-temporal.ts';
@@ -98,16 +99,11 @@ const unremarkable: ReadonlySet<string> = new Set([
   'No workflows registered, not polling for workflow tasks',
 ]);
 
-let installed = false;
-
 /**
  * Sends the SDK's log lines through our log, and its metrics (workflows, task latencies, free slots) to their own port
  * where one is configured. One runtime per process, installed before anything connects.
  */
-export function installRuntime({ config, log }: Dependencies): void {
-  if (installed) return;
-  installed = true;
-  const { TEMPORAL_METRICS_PORT: port } = config;
+export function installRuntime({ TEMPORAL_METRICS_PORT: port }: Config, log: Logger): void {
   Runtime.install({
     ...(port !== undefined && {
       telemetryOptions: { metrics: { prometheus: { bindAddress: `0.0.0.0:${port}`, useSecondsForDurations: true } } },

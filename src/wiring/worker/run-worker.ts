@@ -17,7 +17,7 @@ import { type Dependencies, openDependencies } from '../dependencies.ts';
 import { measureBacklog } from '../measure-backlog.ts';
 import { serveProbes } from '../probe-server.ts';
 import { keepPrepared } from '../temporal/prepare.ts';
-import { createWorkers, installRuntime } from './create-worker.ts';
+import { createWorkers } from './create-worker.ts';
 
 /**
  * Runs a worker with these activities from its start to its end: waits for PostgreSQL and Temporal, refuses a database
@@ -65,7 +65,6 @@ export async function runWorker(
     },
   });
   deps.readiness.search_attributes = prepared.ready;
-  installRuntime(deps);
   const connection = await NativeConnection.connect(connectionOptions(config));
   try {
     const workers = await createWorkers(deps, connection, createActivities(deps));
