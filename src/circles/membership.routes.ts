@@ -171,7 +171,8 @@ routes.post(
     description:
       'For the new member (under `winner_first` with `consent: true`) and, if somebody else proposed it, the leaving ' +
       'member. Once both have agreed it is `completed`: place, debts and rights are transferred. Agreeing again has no ' +
-      'effect.',
+      'effect, unless the place has since received the pot, or a pot was paid without its contribution: then earlier ' +
+      'agreements have lapsed, and both must agree again.',
     access: allow('update-saving-circle', { scope: 'the new and the leaving member' }),
     params: z.object({ id: uuid(), replacement_id: uuid() }),
     body: z.strictObject({ consent: z.boolean().optional() }),

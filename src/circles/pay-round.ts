@@ -9,6 +9,7 @@ import { journalKeys } from '../shared/ids.ts';
 import { addMoney } from '../shared/money.ts';
 import { textArray } from '../shared/postgres.ts';
 import { recordChange } from './change-circle.ts';
+import { CircleReplacement } from './circle-replacement.entity.ts';
 import type { CircleRound } from './circle-round.entity.ts';
 import type { Position } from './find-positions.ts';
 import { holdForEnd, payOutOfCircle, settleCircle } from './pay-out-of-circle.ts';
@@ -47,9 +48,19 @@ export async function payPot(tx: EntityManager, { circle, round, places }: OpenR
   if (isLast) await complete(tx, circle, now);
   else planNext(circle, now);
   await tx.flush();
+  await lapseAgreements(tx, [receiver, ...places.filter(({ has_paid }) => !has_paid)], circle.updated_at);
   await tell(tx, { kind: 'circle_pot', resourceId, turnNumber: turn_number, userIds: [user_id] });
   const { status } = circle;
   await recordChange(tx, circle.id, { round: 'paid', turn_number, amount, member_id, user_id, journal_id, status });
+}
+
+/**
+ * Ends the agreements to open replacements for these places, which now owe more: nobody may take over what they did not
+ * agree to.
+ */
+async function lapseAgreements(tx: EntityManager, places: readonly Position[], updated_at: Date): Promise<void> {
+  const open = { member_id: { $in: places.map(({ member_id }) => member_id) }, status: 'pending' as const };
+  await tx.nativeUpdate(CircleReplacement, open, { left_at: null, joined_at: null, updated_at });
 }
 
 /** Schedules the next turn: an interval after the last opening, or now if that is later. */

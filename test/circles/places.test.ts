@@ -2,7 +2,7 @@ import { findProgress } from '../../src/circles/find-progress.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type BuiltUser, balanceOf, buildIndividual, buildPlatformAdmin } from '../support/build.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../support/stack.ts';
-import { begun, move, onDay } from './begin-circle.ts';
+import { begun, move, onDay, passTime } from './begin-circle.ts';
 import { contribute, eventsOf, readCircle } from './build-circle.ts';
 
 let stack: Stack;
@@ -144,6 +144,47 @@ describe('A replacement', () => {
       status: 'completed',
     });
     expect((await readCircle(stack, creator, id)).members[1].user_id).toBe(heir.id);
+  });
+});
+
+describe('An agreement to a replacement', () => {
+  it('An agreement to take over a place lapses once its pot is paid, so that nobody inherits its debts unawares', async () => {
+    const { id, members, memberIds } = await begun(stack, 2, { on_default: 'winner_first' });
+    const [first, second] = members as [BuiltUser, BuiltUser];
+    const heir = await buildIndividual(stack, { balance: '1000000' });
+    await stack.owner().execute('update saving_circles set created_by = ? where id = ?', [second.id, id]);
+    const { id: replacementId } = (await propose(second, id, memberIds[0], heir.accountId)).body.data;
+    const agreed = await accept(heir, id, replacementId, { consent: true });
+    expect(agreed.body.data).toMatchObject({ status: 'pending', accepted_by_new_at: expect.any(String) });
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    await move(stack, id, onDay(0));
+    expect(await balanceOf(stack, first.accountId)).toBe('1100000.0000');
+    const afterwards = await accept(first, id, replacementId);
+    expect(afterwards.body.data).toMatchObject({ status: 'pending', accepted_by_new_at: null });
+    expect((await readCircle(stack, first, id)).members[0].user_id).toBe(first.id);
+    expect((await accept(heir, id, replacementId, { consent: true })).body.data.status).toBe('completed');
+  });
+
+  it('An agreement lapses once guarantees cover a contribution of the place, and outlasts other pots', async () => {
+    const { id, members, memberIds } = await begun(stack, 3, { on_default: 'cover', guarantee_percent: 100 });
+    const [creator, second, third] = members as [BuiltUser, BuiltUser, BuiltUser];
+    for (const member of members) expect((await contribute(stack, member, id)).status).toBe(201);
+    const heirs = [await buildIndividual(stack), await buildIndividual(stack)] as const;
+    const agreements = async () =>
+      (await readCircle(stack, await buildPlatformAdmin(stack), id)).replacements.map(
+        ({ accepted_by_new_at }: { accepted_by_new_at: string | null }) => accepted_by_new_at !== null,
+      );
+    for (const [index, heir] of heirs.entries()) {
+      const { id: replacementId } = (await propose(creator, id, memberIds[index + 1], heir.accountId)).body.data;
+      expect((await accept(heir, id, replacementId)).status).toBe(200);
+    }
+    await move(stack, id, onDay(0));
+    expect(await agreements()).toEqual([true, true]);
+    await move(stack, id, onDay(1));
+    for (const member of [creator, second]) expect((await contribute(stack, member, id)).status).toBe(201);
+    await passTime(stack, id, onDay(2));
+    expect(await agreements()).toEqual([false, false]);
+    expect((await readCircle(stack, third, id)).current_turn).toBe(3);
   });
 });
 
