@@ -66,10 +66,10 @@ export interface ResetPasswordInput {
 export type EndOrders = (tx: EntityManager, by: { userId: string; requestId: string }) => Promise<void>;
 
 /**
- * Sets the password of the user to whom this token was sent, and ends every session. If the address was never
- * confirmed, somebody else may have signed up with it: removes the second factor and bank accounts, and ends
- * subscriptions and standing orders. Throws REQUEST_INVALID for a token that is unknown, expired or already used, and
- * for a guessable password, which does not use up the token.
+ * Sets the password of the user to whom this token was sent, and ends every session. If the address is not confirmed,
+ * somebody else may have signed up with it: removes bank accounts, ends subscriptions and standing orders and, unless
+ * mail to the address bounced, removes the second factor. Throws REQUEST_INVALID for a token that is unknown, expired
+ * or already used, and for a guessable password, which does not use up the token.
  */
 export async function resetPassword(
   em: EntityManager,
@@ -78,8 +78,8 @@ export async function resetPassword(
 ): Promise<User> {
   const { token, requestId } = input;
   const userId = (await findMailToken(em, sealer, 'reset_password', token)) ?? refuseMailToken();
-  const [known] = await em.execute<{ profile_sealed: string | null; was_never_confirmed: boolean }[]>(
-    `select profile_sealed, email_confirmed_at is null and email_bounced_at is null as was_never_confirmed
+  const [known] = await em.execute<{ profile_sealed: string | null; is_confirmed: boolean }[]>(
+    `select profile_sealed, email_confirmed_at is not null as is_confirmed
      from users where id = ? and status = 'active'`,
     [userId],
   );
@@ -89,11 +89,11 @@ export async function resetPassword(
   const password_sealed = await hashPassword(sealer, userId, input.password, countedAddress(input.address));
   return em.transactional(async (tx) => {
     // End the orders before locking the user's row, because payments lock it last.
-    if (known.was_never_confirmed) await endOrders(tx, { userId, requestId });
+    if (!known.is_confirmed) await endOrders(tx, { userId, requestId });
     const user = await lockUserRow(tx, userId);
     if (user.status !== 'active') refuseMailToken();
     await spendMailToken(tx, 'reset_password', token);
-    if (wasNeverConfirmed(user)) await removeTraces(tx, sealer, { userId, requestId });
+    if (!user.email_confirmed_at) await removeTraces(tx, sealer, user, requestId);
     const now = await readDatabaseClock(tx);
     const email_confirmed_at = user.email_confirmed_at ?? now;
     tx.assign(user, { password_sealed, email_confirmed_at, email_bounced_at: null, updated_at: now });
@@ -108,18 +108,11 @@ export async function resetPassword(
   });
 }
 
-/**
- * Returns whether the address was never confirmed. A bounced address was: it may now belong to somebody else, so the
- * account keeps its second factor and bank accounts.
- */
-const wasNeverConfirmed = (user: User): boolean => !user.email_confirmed_at && !user.email_bounced_at;
-
-async function removeTraces(
-  tx: EntityManager,
-  sealer: Sealer,
-  { userId, requestId }: { userId: string; requestId: string },
-): Promise<void> {
-  if (await forgetSecondFactor(tx, { userId, actorId: userId, requestId })) {
+/** Removes what somebody else may have left who signed up with the address. */
+async function removeTraces(tx: EntityManager, sealer: Sealer, user: User, requestId: string): Promise<void> {
+  const { id: userId, email_bounced_at: bouncedAt } = user;
+  // A bounced address may have been confirmed before and belong to somebody else now, who lacks the second factor.
+  if (!bouncedAt && (await forgetSecondFactor(tx, { userId, actorId: userId, requestId }))) {
     await recordMail(tx, sealer, { userId, kind: 'second_factor_off' });
   }
   await deleteBankAccountsOf(tx, { userId, requestId });

@@ -73,9 +73,9 @@ routes.post(
   {
     summary: 'Set a new password with the token from an e-mail',
     description:
-      'Ends all sessions and confirms the address. A second factor stays, unless the address was never confirmed ' +
-      'before: then somebody else may have signed up, and second factor, bank accounts, subscriptions and standing ' +
-      'orders are removed.',
+      'Ends all sessions and confirms the address. If it was not confirmed, somebody else may have signed up: bank ' +
+      'accounts, subscriptions and standing orders are removed, and so is a second factor, unless e-mail to the ' +
+      'address bounced.',
     access: open('the token is the proof'),
     body: z.strictObject({ token, password: password() }),
     answers: { 200: Told },

@@ -123,6 +123,20 @@ describe('An account', () => {
     expect(await stack.em().execute(removed, [id])).toHaveLength(1);
   });
 
+  it('A reset of an account whose address bounces revokes its bank accounts and recurring payments', async () => {
+    const { id, email } = await signUp();
+    const { access_token: token } = (await logIn(email)).body.data;
+    expect((await stack.post('/v1/bank-accounts', bankAccount, { token })).status).toBe(201);
+    const { id: accountId } = (await stack.get('/v1/accounts', { token })).body.data.items[0];
+    const standingOrder = await placeInCircle({ token, accountId });
+    expect((await stack.put(standingOrder, { source_account_id: accountId }, { token })).status).toBe(200);
+    await stack.owner().execute('update users set email_bounced_at = now() where id = ?', [id]);
+    await reset(email);
+    const { access_token: owner } = (await logIn(email, another)).body.data;
+    expect((await stack.get('/v1/bank-accounts', { token: owner })).body.data.items).toEqual([]);
+    expect((await stack.delete(standingOrder, undefined, { token: owner })).status).toBe(404);
+  });
+
   it.each(['confirmed', 'bounced after it was confirmed'])(
     'A reset keeps the second factor of an account whose address was %s',
     async (state) => {
