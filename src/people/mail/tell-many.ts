@@ -17,12 +17,17 @@ const batch = 1_000;
  * id.
  */
 const next: Record<Round['kind'], string> = {
-  disbursement: `select distinct d.user_id as id, true as concerned
-    from (values (?::uuid, ?::uuid)) round (subject, told_upto)
-    join withdrawals w on w.id = round.subject join payouts p on p.id = w.id
-    join donations d on d.cause_id = w.cause_id and d.user_id > round.told_upto
-    where d.status = 'completed' and d.updated_at <= p.succeeded_at
-    order by 1 limit ${batch}`,
+  // Organizers write the text and may disburse in any number of parts.
+  disbursement: `select donor.id, not exists (select from mails m join withdrawals o on o.id = m.resource_id
+      where m.user_id = donor.id and m.kind = 'disbursement' and o.cause_id = donor.cause_id
+        and m.created_at > clock_timestamp() - interval '1 day') as concerned
+    from (select distinct d.user_id as id, w.cause_id
+      from (values (?::uuid, ?::uuid)) round (subject, told_upto)
+      join withdrawals w on w.id = round.subject join payouts p on p.id = w.id
+      join donations d on d.cause_id = w.cause_id and d.user_id > round.told_upto
+      where d.status = 'completed' and d.updated_at <= p.succeeded_at
+      order by 1 limit ${batch}) donor
+    order by 1`,
   year_statement: `select u.id, exists (select from donations d join transactions t on t.id = d.transaction_id
       where d.user_id = u.id and d.status = 'completed'
         and extract(year from t.created_at at time zone 'Asia/Jakarta') = round.subject
@@ -34,9 +39,10 @@ const next: Record<Round['kind'], string> = {
 };
 
 /**
- * Records the next batch of messages of an open round: about a disbursement, to the donors of its cause, or the year's
- * statement, whose round opens in January. One transaction records a batch and its position, so a crash neither skips
- * anybody nor e-mails anybody twice. Workers share the rounds. Returns whether a round was open.
+ * Records the next batch of messages of an open round: about a disbursement, to the donors of its cause who had no such
+ * message in the last day, or the year's statement, whose round opens in January. One transaction records a batch and
+ * its position, so a crash neither skips anybody nor e-mails anybody twice. Workers share the rounds. Returns whether a
+ * round was open.
  */
 export async function tellManyMore(em: EntityManager, at?: Date): Promise<boolean> {
   // Every worker runs this every second, so it takes one statement while there is nothing to do.

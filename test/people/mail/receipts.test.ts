@@ -4,7 +4,12 @@ import { buildCause } from '../../giving/causes/build-cause.ts';
 import { give as giveTo } from '../../giving/donations/build-donations.ts';
 import { createSubscriber } from '../../giving/donations/create-subscriber.ts';
 import { setFaults, settleAtProvider } from '../../money-out/payouts/build-payouts.ts';
-import { buildWaitingDisbursement, withdraw, withdrawalWhen } from '../../money-out/withdrawals/build-withdrawals.ts';
+import {
+  askDisbursement,
+  buildWaitingDisbursement,
+  withdraw,
+  withdrawalWhen,
+} from '../../money-out/withdrawals/build-withdrawals.ts';
 import { type BuiltUser, buildIndividual, buildSuperAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { secureSession } from '../../support/decide.ts';
@@ -128,15 +133,19 @@ describe('Receipts by mail', () => {
     for (const { id } of [donor, late]) expect(await kindsOf(id)).toEqual(['allocation']);
   });
 
-  it('Donors of a cause are notified of each disbursement once', async () => {
-    const { id, owner, causeId: cause, decisionId } = await buildWaitingDisbursement(stack);
-    const [donor, late, other] = await Promise.all([buildDonor(), buildDonor(), buildDonor()]);
-    for (const giver of [donor, donor]) await give(giver, cause);
-    await give(other);
+  const approveTwice = async (decisionId: string) => {
     for (let approver = 0; approver < 2; approver += 1) {
       const token = await secureSession(stack, (await buildSuperAdmin(stack)).id);
       await stack.post(`/v1/decisions/${decisionId}/approve`, undefined, { token });
     }
+  };
+
+  it('Donors of a cause are notified of its disbursements, at most once a day', async () => {
+    const { id, owner, causeId: cause, decisionId } = await buildWaitingDisbursement(stack);
+    const [donor, late, other] = await Promise.all([buildDonor(), buildDonor(), buildDonor()]);
+    for (const giver of [donor, donor]) await give(giver, cause);
+    await give(other);
+    await approveTwice(decisionId);
     await withdrawalWhen(stack, owner, id, 'succeeded');
     await give(late, cause);
     const mail = await awaitMail(stack, donor.email, /telah menyalurkan Rp 400\.000/);
@@ -145,6 +154,20 @@ describe('Receipts by mail', () => {
     expect(await kindsOf(donor.id)).toEqual(['donation', 'donation', 'disbursement']);
     expect(await kindsOf(late.id)).toEqual(['donation']);
     expect(await kindsOf(other.id)).toEqual(['donation']);
+    const disburseMore = async () => {
+      const more = await askDisbursement(stack, owner, cause, '50000');
+      await approveTwice(more.decisionId);
+      await endedRound('disbursement', more.id);
+    };
+    await disburseMore();
+    expect(await kindsOf(donor.id)).toEqual(['donation', 'donation', 'disbursement']);
+    expect(await kindsOf(late.id)).toEqual(['donation', 'disbursement']);
+    await stack
+      .owner()
+      .execute("update mails set created_at = created_at - interval '25 hours' where user_id = ?", [donor.id]);
+    await disburseMore();
+    expect(await kindsOf(donor.id)).toEqual(['donation', 'donation', 'disbursement', 'disbursement']);
+    expect(await kindsOf(late.id)).toEqual(['donation', 'disbursement']);
   });
 
   it('Donors get one mail in January with their donations of the year', async () => {
