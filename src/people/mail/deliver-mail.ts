@@ -40,7 +40,7 @@ interface MailRow extends MailSubject {
   user_status: 'invited' | 'active' | 'suspended' | null;
   profile_sealed: string | null;
   is_confirmed: boolean;
-  /** Whether the user's notices of the previous hour have reached the limit for an unconfirmed address. */
+  /** Whether the user's notices of the previous hour have reached `noticesByOthers`. */
   is_of_many: boolean;
   is_bounced: boolean;
   takes_receipts: boolean;
@@ -50,10 +50,11 @@ interface MailRow extends MailSubject {
 /** How long a message is retried; the same as for webhooks. */
 const triedForHours = 72;
 /**
- * Maximum notices per hour to an unconfirmed address, which may be a stranger's: the person who signed up with it could
- * trigger any number. Messages with a token have their own limit.
+ * Maximum notices per hour that others could trigger in any number: to an unconfirmed address, which may not belong to
+ * the person who signed up with it, and reminders, as anybody may add an account to their circles. Messages with a token
+ * have their own limit.
  */
-const noticesToStrangers = 10;
+const noticesByOthers = 10;
 
 const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.facts_sealed, m.attempts, m.created_at,
     m.status, m.created_at < clock_timestamp() - interval '${triedForHours} hours' as is_old,
@@ -61,16 +62,16 @@ const find = `select m.id, m.user_id, m.kind, m.resource_id, m.turn_number, m.fa
     u.status as user_status, u.profile_sealed, u.email_confirmed_at is not null as is_confirmed,
     m.token_hash is null and (select count(*) from (select from mails e where e.user_id = m.user_id
         and e.token_hash is null and (e.created_at, e.id) < (m.created_at, m.id)
-        and e.created_at > m.created_at - interval '1 hour' limit ${noticesToStrangers}) earlier) = ${noticesToStrangers}
+        and e.created_at > m.created_at - interval '1 hour' limit ${noticesByOthers}) earlier) = ${noticesByOthers}
       as is_of_many,
     u.email_bounced_at is not null as is_bounced, u.locale, u.takes_receipts, u.takes_reminders
   from mails m left join users u on u.id = m.user_id where m.id = ?`;
 
 /**
  * Tries once to send a message: renders it in the user's language and passes it to the mail server. Silences it if the
- * user was erased or suspended, the address bounced or is unconfirmed (except security notices up to a limit), the
- * token has expired, its facts no longer hold, or the user turned off this kind of mail. Parks it, with an event, if
- * the server refuses it permanently, and after three days. Throws if it must be retried.
+ * user was erased or suspended, the address bounced or is unconfirmed (except security notices up to a limit), there
+ * were too many reminders, the token has expired, its facts no longer hold, or the user turned off this kind of mail.
+ * Parks it, with an event, if the server refuses it permanently, and after three days. Throws if it must be retried.
  */
 export async function deliverMail(em: EntityManager, tools: MailTools, id: string): Promise<MailStatus> {
   const [row] = await em.execute<MailRow[]>(find, [id]);
@@ -132,7 +133,7 @@ function isToBeTold(row: MailRow, family: MailFamily): boolean {
   if (row.is_bounced && !(kind in tokenPaths)) return false;
   if (kind === 'invitation') return status === 'invited';
   if (status !== 'active') return false;
-  if (!row.is_confirmed && row.is_of_many) return false;
+  if (row.is_of_many && (!row.is_confirmed || family === 'reminders')) return false;
   if (family === 'security') return true;
   return row.is_confirmed && (family === 'receipts' ? row.takes_receipts : row.takes_reminders);
 }

@@ -1,10 +1,13 @@
 import { deliverMail } from '../../../src/people/mail/deliver-mail.ts';
-import { begun, move, onDay, passTime } from '../../circles/begin-circle.ts';
+import { tell } from '../../../src/people/mail/tell.ts';
+import { begun, move, onDay, opened, passTime } from '../../circles/begin-circle.ts';
 import { contribute } from '../../circles/build-circle.ts';
 import { give } from '../../giving/donations/build-donations.ts';
 import { type BuiltUser, buildIndividual, buildPlatformAdmin } from '../../support/build.ts';
 import { buildActiveCause } from '../../support/build-targets.ts';
 import { expectChecksEmpty, type Stack, startStack } from '../../support/stack.ts';
+
+const bankAccount = { bank_code: 'BCA', account_number: '1234567890', account_holder: 'Sari' };
 
 let stack: Stack;
 beforeAll(async () => {
@@ -93,4 +96,21 @@ it('No receipt is sent late for a donation that was refunded', async () => {
     .execute<[{ id: string }]>('select id from donations where user_id = ? and amount = 1000', [donor.id]);
   expect((await stack.post(`/v1/donations/${id}/refund`, undefined, { token: donor.token })).status).toBe(200);
   expect(await send(donor)).toEqual(['donation silenced', 'donation sent']);
+});
+
+it('A person gets at most ten reminders an hour, however many circles others add them to', async () => {
+  const [creator, member] = [await buildIndividual(stack), await buildIndividual(stack)];
+  await stack.em().execute('update users set email_confirmed_at = now() where id = ?', [member.id]);
+  for (let circle = 0; circle < 12; circle += 1) {
+    const resourceId = await opened(stack, creator);
+    const told = { kind: 'circle_invitation', resourceId, turnNumber: null, userIds: [member.id] } as const;
+    await stack.em().transactional((tx) => tell(tx, told));
+  }
+  const { body } = await stack.post('/v1/bank-accounts', bankAccount, { token: member.token });
+  expect(body.message).toBe('Bank account added');
+  expect(await send(member)).toEqual([
+    ...Array.from({ length: 10 }, () => 'circle_invitation sent'),
+    ...Array.from({ length: 2 }, () => 'circle_invitation silenced'),
+    'bank_account_added sent',
+  ]);
 });
