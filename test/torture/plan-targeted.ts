@@ -22,8 +22,9 @@ const share = (durationMs: number, part: number): number => Math.round(durationM
  * own twins would be refused, with slow connections of the APIs to the database; two crowds that pay from the same
  * accounts at both APIs; the same donations allocated to two causes at once; keys reused after a refusal; subscription
  * periods that become due while workers lose the answers to their commits; workers killed while the provider has their
- * request; commits that never reach the database; decisions whose proposer also tries to approve them; and simultaneous
- * payouts above the number and amount that their partner may send.
+ * request; commits that never reach the database; decisions whose proposer also tries to approve them; simultaneous
+ * payouts above the number and amount that their partner may send; and saving goals released before their orders are
+ * paid.
  */
 export function planTargeted(random: Random, durationMs: number): Targeted {
   if (durationMs < 30_000) return { work: [], faults: [] };
@@ -37,6 +38,7 @@ export function planTargeted(random: Random, durationMs: number): Targeted {
       ...payments(random, share(durationMs, 0.4) - 2_500),
       ...decisions(durationMs),
       ...beyondLimits(share(durationMs, 0.35)),
+      ...latePayments(share(durationMs, 0.15)),
     ],
     faults: [
       // Different delays, so that one twin is processed when the other has finished.
@@ -160,4 +162,14 @@ const beyondLimits = (at: number): Drawn[] =>
   [20_000, 20_000, 20_000, 20_000, 20_000, 20_000, 60_000, 60_000].map((amount, index): Drawn => {
     const api = (index % 2) as 0 | 1;
     return { at, do: 'payout', partner: boundedPartner, amount, account: '000011', ...patient, api };
+  });
+
+/** Orders for saving goals, which are released before the customer pays. */
+const latePayments = (at: number): Drawn[] =>
+  [castSize.users - 1, castSize.users - 2].flatMap((user): Drawn[] => {
+    const paysLate = { type: 'saving_goal_contribution', channel: 1, ending: 'pay', afterMs: 8_000 } as const;
+    return [
+      { at, do: 'gateway', user, amount: 25_000, ...paysLate, ...patient, api: 0 },
+      { at: at + 5_000, do: 'release', user, ...patient, api: 1 },
+    ];
   });
