@@ -43,4 +43,4 @@ COPY --from=development /app/dist dist
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "--max-old-space-size=384", "src/api.ts"]
+CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=384", "src/api.ts"]
