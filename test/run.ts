@@ -44,6 +44,8 @@ const jestReport = z.object({
 });
 type TestFile = z.infer<typeof jestReport>['testResults'][number];
 
+/** Jest's workers inherit these options. A roomy new space lets them collect garbage less often. */
+const roomy = ['--min-semi-space-size=32', '--max-semi-space-size=32'];
 const slowestShown = 10;
 const shownLines = 12;
 
@@ -56,17 +58,13 @@ const child = { current: undefined as ReturnType<typeof spawn> | undefined };
 function run(
   script: string,
   args: string[],
-  { env = process.env, withinMs }: { env?: NodeJS.ProcessEnv; withinMs?: number } = {},
+  {
+    env = process.env,
+    nodeOptions = [],
+    withinMs,
+  }: { env?: NodeJS.ProcessEnv; nodeOptions?: readonly string[]; withinMs?: number } = {},
 ): Promise<boolean> {
-  // Jest's workers inherit Node's options. A roomy new space halves the time that they spend in garbage collection.
-  const node = [
-    '--min-semi-space-size=32',
-    '--max-semi-space-size=32',
-    '--experimental-vm-modules',
-    '--no-warnings',
-    resolve(binaries, script),
-    ...args,
-  ];
+  const node = ['--experimental-vm-modules', '--no-warnings', ...nodeOptions, resolve(binaries, script), ...args];
   // The channel carries no messages: when it closes, the tests know that we have exited.
   const started = spawn(process.execPath, node, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.current = started;
@@ -92,6 +90,7 @@ async function runJest(args: string[], isFull: boolean): Promise<Outcome> {
     const env = { ...process.env, AMANAH_COMPLAINT: complaint, ...(isFull && { AMANAH_FULL: '1' }) };
     const endedWell = await run('jest/bin/jest.js', ['--json', `--outputFile=${file}`, '--forceExit', ...args], {
       env,
+      nodeOptions: roomy,
     });
     const report = jestReport.parse(JSON.parse(readFileSync(file, 'utf8')));
     const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;

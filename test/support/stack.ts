@@ -90,7 +90,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   if (borrowed === null) return startOwnStack(options);
   const http = createHttp(borrowed.stack.url, { isPatient: isImpatient !== true });
   const stop = once(borrowed.giveBack);
-  const [{ now: since }] = await borrowed.stack.em().execute<[{ now: string }]>('select uuidv7() as now');
+  const [{ since }] = await borrowed.stack.em().execute<[{ since: string }]>('select uuidv7() as since');
   return { ...borrowed.stack, ...http, http, since, stop, [Symbol.asyncDispose]: stop };
 }
 
